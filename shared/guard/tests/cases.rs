@@ -76,8 +76,9 @@ fn every_line_gets_its_verdict() {
 }
 
 #[test]
-fn every_line_of_the_second_table_gets_its_verdict() {
-    check(table(include_str!("more.tsv")).into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
+fn every_line_of_the_other_tables_gets_its_verdict() {
+    let more = table(include_str!("more.tsv")).into_iter().chain(table(include_str!("names.tsv")));
+    check(more.into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
 }
 
 /// `line` with its plain words in quotes, and with other blanks.
@@ -310,6 +311,13 @@ fn long_and_nested_lines_are_classified() {
         format!("python3 -c '{}'", "[".repeat(90_000)),
         format!("python3 -c '{}'", "rmtree(\"x\" + ".repeat(6_000)),
         format!("perl -e '{}'", "system $x ".repeat(9_000)),
+        format!("perl -e '\"{}\"'", "$a ".repeat(30_000)),
+        format!("python3 -c '{}'", "[x for x in ".repeat(8_000)),
+        format!("python3 -c '{}'", "import a as b; ".repeat(6_000)),
+        format!("node -e '{}'", "{a, b: c} = ".repeat(8_000)),
+        format!("f() {{ {} }}; f", "f; ".repeat(9_000)),
+        format!("{} rm $a", "a=$a$a; ".repeat(9_000)),
+        format!("for a in {}; do rm $a $a; done", "x ".repeat(40_000)),
     ] {
         assert_ne!(place.verdict(&line), Verdict::Run);
     }

@@ -2,9 +2,11 @@
 
 use super::{
     Inspector,
-    names::{base, is_formatter, is_interpreter, is_shell, unwrapped},
+    given::{Given, given, runs_line},
+    names::{base, deletes, is_fetcher, is_formatter, is_interpreter, is_shell, unwrapped},
     notes,
     targets::is_disk,
+    web::saved,
     words::shown,
 };
 
@@ -26,7 +28,7 @@ impl Inspector<'_> {
         };
         match name {
             "cd" | "pushd" => operands.iter().for_each(|to| self.targets.enter(to)),
-            "rm" | "unlink" | "rmdir" | "shred" | "trash" | "srm" => {
+            name if deletes(name) => {
                 for target in operands {
                     let harm = self.targets.delete(target).or_else(|| disk(target));
                     self.harm.block = self.harm.block.take().or(harm);
@@ -59,11 +61,6 @@ impl Inspector<'_> {
                     self.writes(path);
                 }
             }
-            "curl" | "wget" => {
-                let out = ["-o", "-O", "--output", "--output-document"];
-                let after = rest.windows(2).filter(|pair| out.contains(&pair[0].as_str())).map(|pair| pair[1].clone());
-                after.collect::<Vec<_>>().iter().for_each(|path| self.writes(path));
-            }
             "chmod" | "chown" | "chgrp" | "setfacl" => {
                 let recursive = has(&['R'], "--recursive");
                 operands.iter().skip(1).for_each(|path| self.opens_up(path, recursive));
@@ -74,12 +71,21 @@ impl Inspector<'_> {
                     self.block("stop-machine", "it ends every process");
                 }
             }
-            "eval" | "trap" => self.inner(&rest.join(" ")),
+            "eval" | "trap" | "watch" => self.inner(&rest.join(" "), &[]),
+            "alias" => {
+                let values = rest.iter().filter_map(|word| word.split_once('='));
+                values.for_each(|(_, line)| self.inner(line, &[]));
+            }
             "awk" | "gawk" | "mawk" | "nawk" => rest.iter().for_each(|word| self.program(name, word)),
+            name if is_fetcher(name) => {
+                saved(words).iter().filter(|file| *file != "-").for_each(|path| self.writes(path));
+            }
             _ => self.machine(name, rest, &operands),
         }
-        if is_interpreter(name) || ["su", "watch", "script", "runuser"].contains(&name) {
+        if is_interpreter(name) || runs_line(name) {
             self.code(name, rest);
+        } else if let Some(body) = self.functions.get(name).cloned() {
+            self.inner(&body, rest);
         }
     }
 
@@ -134,49 +140,44 @@ impl Inspector<'_> {
     }
 
     fn find(&mut self, rest: &[String]) {
-        let deletes = rest.iter().any(|word| word == "-delete");
         let runs = rest.iter().position(|word| ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str()));
         let command = runs.map(|at| unwrapped(&rest[at + 1..])).unwrap_or_default();
-        let removes =
-            command.first().is_some_and(|name| ["rm", "shred", "unlink", "chmod", "chown"].contains(&base(name)));
-        if deletes || removes {
+        let changes = |name: &String| deletes(base(name)) || ["chmod", "chown"].contains(&base(name));
+        let starts = rest.iter().take_while(|word| !word.starts_with('-'));
+        let everything: Vec<_> = starts.filter(|start| self.targets.is_everything(start)).collect();
+        if rest.iter().any(|word| word == "-delete") || command.first().is_some_and(changes) {
             self.note("it deletes or changes what find finds");
-            let starts = rest.iter().take_while(|word| !word.starts_with('-'));
-            for start in starts {
-                if self.targets.is_everything(start) {
-                    self.block("delete-root", format!("it deletes or changes files in {start}"));
-                }
+            if let Some(start) = everything.first() {
+                self.block("delete-root", format!("it deletes or changes files in {start}"));
             }
         }
         if !command.is_empty() {
-            let command = command.to_vec();
-            self.command(&command);
+            // The search may find the folder where it starts.
+            for found in everything.into_iter().map(String::as_str).chain(["{}"]) {
+                let command: Vec<_> = command.iter().map(|word| word.replace("{}", found)).collect();
+                self.command(&command);
+            }
         }
     }
 
-    /// Checks code in an argument.
+    /// Checks code in the arguments of an interpreter, and lines in the arguments of other programs.
     fn code(&mut self, name: &str, rest: &[String]) {
-        for (at, word) in rest.iter().enumerate() {
-            let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-            let long = ["--command", "--eval", "--print", "eval"].contains(&word.as_str());
-            let is_flag = letters.ends_with(['c', 'e', 'E', 'r', 'p']) || long;
-            let is_program = is_interpreter(name) && !is_shell(name);
-            // `-cCODE` in one word.
-            let attached = letters.strip_prefix(['c', 'e', 'r']).filter(|code| is_program && code.len() > 1);
-            let code = rest.get(at + 1).filter(|_| is_flag).map(String::as_str).or(attached);
-            if let Some(code) = code {
-                if is_program {
-                    if code.contains("fork") && code.contains("while") {
-                        self.block("fork-bomb", "code that starts itself again and again");
-                    }
-                    self.program(name, code);
-                } else {
-                    self.inner(code);
+        let is_shell = is_shell(name) || runs_line(name);
+        match given(name, rest) {
+            Given::Code(lines, arguments) if is_shell => {
+                // The first argument is the name of the program.
+                for line in lines {
+                    self.inner(line, arguments.get(1..).unwrap_or_default());
                 }
             }
-        }
-        if name == "watch" {
-            self.inner(&rest.join(" "));
+            Given::Code(code, _) => {
+                let code = code.join("\n");
+                if code.contains("fork") && code.contains("while") {
+                    self.block("fork-bomb", "code that starts itself again and again");
+                }
+                self.program(name, &code);
+            }
+            _ => {}
         }
     }
 }

@@ -1,16 +1,19 @@
 //! Harm: lines that are always blocked, and the possible effects of other lines, for the person who decides.
 //!
-//! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, and substitutes
-//! variables that the line sets. An unknown value is taken as its worst case. A line that this module does not
-//! recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
+//! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, calls functions,
+//! and substitutes variables that the line sets. A value that the line does not tell is not taken as harmful: a line that
+//! this module does not recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
 
 mod code;
 mod commands;
+mod given;
 mod names;
 mod notes;
 mod targets;
 mod web;
 mod words;
+
+use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
@@ -38,8 +41,16 @@ const MAX_COMMANDS: usize = 2_000;
 /// Finds the harmful effects of `line`.
 pub(crate) fn find(line: &str, tree: &Tree, scope: &Scope) -> Harm {
     let mut harm = Harm::default();
-    let mut inspector = Inspector { scope, targets: Targets::new(scope), harm: &mut harm, depth: 0, downloads: vec![] };
-    inspector.line(line, tree);
+    let mut inspector = Inspector {
+        scope,
+        targets: Targets::new(scope),
+        harm: &mut harm,
+        depth: 0,
+        left: MAX_COMMANDS,
+        functions: HashMap::new(),
+        downloads: vec![],
+    };
+    inspector.line(line, tree, &[]);
     harm
 }
 
@@ -49,25 +60,42 @@ struct Inspector<'a> {
     targets: Targets<'a>,
     harm: &'a mut Harm,
     depth: usize,
+    /// How many more commands are examined.
+    left: usize,
+    /// The bodies of the functions that the line defines.
+    functions: HashMap<String, String>,
     /// The files that the line fetches from the web.
     downloads: Downloads,
 }
 
 impl Inspector<'_> {
-    fn line(&mut self, line: &str, tree: &Tree) {
-        let words = Words::of(line, tree, self.scope);
+    /// Examines a line with its arguments `$1`, `$2` and so on.
+    fn line(&mut self, line: &str, tree: &Tree, arguments: &[String]) {
+        let mut words = Words::of(line, tree, self.scope, arguments);
         for node in nodes(tree.root_node()).filter(Node::is_named).take(MAX_COMMANDS * 20) {
             match node.kind() {
+                kind if words::SETS.contains(&kind) => words.sets(node),
                 "command" => {
+                    let Some(left) = self.left.checked_sub(1) else { return };
+                    self.left = left;
                     let command = words.command(node);
+                    let mut input = heredoc(&words, node);
+                    if input.is_none() && command.first().is_some_and(|name| name == "read") {
+                        // The input of `while read x; do …; done <<< TEXT`.
+                        input = node.parent().and_then(|above| heredoc(&words, above));
+                    }
                     self.command(&command);
-                    if let Some(body) = heredoc(&words, node).filter(|_| web::reads_program(&command)) {
-                        self.given_program(&command, &body);
+                    if let Some(body) = input.as_ref().filter(|_| web::reads_program(&command)) {
+                        self.given_program(&command, body);
                     }
                     self.web(&words, node, &command);
+                    words.set_by(&command, input.as_deref());
                 }
                 "function_definition" => {
                     let name = node.child_by_field_name("name").map(|name| text(line, name)).unwrap_or_default();
+                    if let Some(body) = node.child_by_field_name("body") {
+                        self.functions.insert(name.to_owned(), text(line, body).to_owned());
+                    }
                     let calls = nodes(node).any(|inner| inner.kind() == "command_name" && text(line, inner) == name);
                     if calls && text(line, node).contains(['&', '|']) {
                         self.block("fork-bomb", "a function that starts itself again and again");
@@ -92,14 +120,17 @@ impl Inspector<'_> {
         }
     }
 
-    /// Examines a line that is an argument or comes through a pipe.
-    fn inner(&mut self, line: &str) {
+    /// Examines a line that is an argument, comes through a pipe or is the body of a function, with its arguments.
+    fn inner(&mut self, line: &str, arguments: &[String]) {
         if self.depth >= MAX_DEPTH {
             return;
         }
+        // A function may be called often, so its length counts.
+        let Some(left) = self.left.checked_sub(line.len() / 100) else { return };
+        self.left = left;
         if let Some(tree) = syntax::parse(line) {
             self.depth += 1;
-            self.line(line, &tree);
+            self.line(line, &tree, arguments);
             self.depth -= 1;
         }
     }
@@ -111,7 +142,7 @@ impl Inspector<'_> {
                 self.block("web-to-interpreter", format!("{first} runs what the web sends"));
             }
             Some(first) if !names::is_shell(first) => self.program(names::base(first), program),
-            _ => self.inner(program),
+            _ => self.inner(program, &[]),
         }
     }
 
@@ -152,7 +183,7 @@ impl Inspector<'_> {
     }
 }
 
-/// The here-document or here-string of a command.
+/// The here-document or here-string of a command, or of a compound command.
 fn heredoc(words: &Words<'_>, node: Node<'_>) -> Option<String> {
     let whole = node.parent().filter(|above| above.kind() == "redirected_statement").unwrap_or(node);
     let redirects = children(whole).into_iter().chain(children(node));

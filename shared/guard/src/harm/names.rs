@@ -3,10 +3,10 @@
 use crate::syntax::{self, children, nodes, text};
 
 /// Programs that run the command in their arguments.
-const WRAPPERS: [&str; 26] = [
+const WRAPPERS: [&str; 27] = [
     "sudo", "doas", "env", "nohup", "setsid", "command", "builtin", "exec", "time", "stdbuf", "ionice", "nice", "chrt",
     "taskset", "timeout", "xargs", "watch", "flock", "chroot", "strace", "busybox", "toybox", "unbuffer", "parallel",
-    "pkexec", "runuser",
+    "pkexec", "runuser", "coproc",
 ];
 
 const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "ash", "rbash"];
@@ -53,12 +53,8 @@ const FETCHERS: [&str; 22] = [
     "telnet",
 ];
 
-/// Commands that are recognised among a wrapper's arguments, in addition to shells, interpreters and wrappers.
-const HARMFUL: [&str; 24] = [
-    "rm",
-    "unlink",
-    "rmdir",
-    "shred",
+/// Commands that are recognised among a wrapper's arguments, in addition to those of the other lists.
+const HARMFUL: [&str; 20] = [
     "mv",
     "cp",
     "chmod",
@@ -81,6 +77,9 @@ const HARMFUL: [&str; 24] = [
     "ln",
 ];
 
+/// Programs that delete files.
+const DELETERS: [&str; 6] = ["rm", "unlink", "rmdir", "shred", "trash", "srm"];
+
 /// Programs that format or partition a disk, beside `mkfs.*`.
 const FORMATTERS: [&str; 11] =
     ["mkfs", "mke2fs", "mkswap", "wipefs", "fdisk", "sfdisk", "cfdisk", "gdisk", "sgdisk", "parted", "blkdiscard"];
@@ -96,6 +95,11 @@ pub(super) fn base(word: &str) -> &str {
 
 pub(super) fn is_interpreter(name: &str) -> bool {
     SHELLS.contains(&name) || INTERPRETERS.iter().any(|one| name == *one || name.starts_with("python3."))
+}
+
+/// Whether a program deletes files.
+pub(super) fn deletes(name: &str) -> bool {
+    DELETERS.contains(&name)
 }
 
 /// Whether a program formats or partitions a disk.
@@ -118,7 +122,7 @@ fn inside(words: &[String]) -> Option<&[String]> {
     let (_, rest) = words.split_first().filter(|(first, _)| is_wrapper(first))?;
     let is_command = |word: &String| {
         let name = base(word);
-        let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name);
+        let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name) || deletes(name);
         !word.starts_with('-') && (known || is_interpreter(name) || is_formatter(name) || plain(name))
     };
     let at = rest.iter().position(is_command)?;

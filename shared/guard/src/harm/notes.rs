@@ -1,49 +1,17 @@
 //! The effects of programs, in words for the person who decides.
 
+use super::names::{deletes, is_fetcher, is_interpreter};
+
 /// Effects, and the programs that have them.
 const KINDS: &[(&str, &[&str])] = &[
-    ("it deletes files", &["rm", "rmdir", "unlink", "shred", "trash", "srm"]),
     (
         "it changes files",
         &["cp", "mv", "ln", "tee", "touch", "mkdir", "truncate", "install", "patch", "dd", "rsync", "split"],
     ),
     ("it changes permissions or owners", &["chmod", "chown", "chgrp", "chattr", "setfacl"]),
-    (
-        "it reaches the network",
-        &[
-            "curl", "wget", "ssh", "scp", "sftp", "rsync", "nc", "ncat", "netcat", "telnet", "ftp", "ping", "dig",
-            "nslookup", "host",
-        ],
-    ),
+    (NETWORK, &["ssh", "scp", "sftp", "rsync", "ftp", "ping", "dig", "nslookup", "host"]),
     ("it runs as another user", &["sudo", "doas", "su", "runuser", "pkexec"]),
-    (
-        "it runs a program that is given as text or in a file",
-        &[
-            "sh",
-            "bash",
-            "zsh",
-            "dash",
-            "ksh",
-            "fish",
-            "python",
-            "python3",
-            "perl",
-            "ruby",
-            "node",
-            "deno",
-            "bun",
-            "php",
-            "lua",
-            "awk",
-            "gawk",
-            "eval",
-            "source",
-            ".",
-            "xargs",
-            "osascript",
-            "pwsh",
-        ],
-    ),
+    (PROGRAM, &["awk", "gawk", "mawk", "nawk", "eval", "source", ".", "xargs", "parallel"]),
     (
         "it runs or installs what the project or its packages bring",
         &[
@@ -62,7 +30,12 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
 ];
 
+const NETWORK: &str = "it reaches the network";
+const PROGRAM: &str = "it runs a program that is given as text or in a file";
+
 /// The effects of the program `name`.
 pub(super) fn of(name: &str) -> impl Iterator<Item = &'static str> {
-    KINDS.iter().filter(move |(_, names)| names.contains(&name)).map(|(does, _)| *does)
+    let kinds = KINDS.iter().filter(move |(_, names)| names.contains(&name)).map(|(does, _)| *does);
+    let lists = [(deletes(name), "it deletes files"), (is_fetcher(name), NETWORK), (is_interpreter(name), PROGRAM)];
+    lists.into_iter().filter(|(is, _)| *is).map(|(_, does)| does).chain(kinds)
 }

@@ -7,13 +7,12 @@ use tree_sitter::Node;
 
 use super::{
     Inspector,
+    given::{Given, given, is_input},
+    heredoc,
     names::{base, fetches, is_fetcher, is_interpreter, is_shell, is_wrapper, says, stages, unwrapped},
-    words::{UNKNOWN, WEB, Words},
+    words::{UNKNOWN, WEB, Words, is_definite},
 };
 use crate::syntax::{self, children, nodes};
-
-/// Options of shells and other interpreters that take a value.
-const VALUED: [&str; 10] = ["--rcfile", "--init-file", "-W", "-X", "-I", "--require", "--import", "-M", "-O", "+O"];
 
 /// Whether a command reads the program that it runs from standard input.
 pub(super) fn reads_program(words: &[String]) -> bool {
@@ -23,47 +22,6 @@ pub(super) fn reads_program(words: &[String]) -> bool {
         return rest.first().is_some_and(|file| is_input(file));
     }
     is_interpreter(base(first)) && matches!(given(first, rest), Given::Nothing)
-}
-
-/// The program that an interpreter was given in its arguments.
-#[derive(Debug, PartialEq, Eq)]
-enum Given<'w> {
-    /// Code, which may be missing at the end.
-    Code(Option<&'w String>),
-    /// A file.
-    File(&'w String),
-    /// Nothing, so it reads standard input.
-    Nothing,
-}
-
-fn given<'w>(name: &str, rest: &'w [String]) -> Given<'w> {
-    let mut rest = rest.iter();
-    while let Some(word) = rest.next() {
-        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        if is_input(word) || (is_shell(name) && letters.contains('s')) {
-            return Given::Nothing;
-        }
-        let is_code = if is_shell(name) { letters.contains('c') } else { letters.ends_with(['c', 'e', 'E', 'm']) };
-        let has_code = ["--eval", "--print", "-p", "--command"].contains(&word.as_str())
-            || (word == "-r" && base(name) == "php")
-            || (word == "eval" && base(name) == "deno");
-        if (is_code && !letters.is_empty()) || (has_code && !is_shell(name)) {
-            return Given::Code(rest.find(|word| *word != "--"));
-        }
-        let takes_value = VALUED.contains(&word.as_str()) || (is_shell(name) && word.ends_with('o'));
-        if word.starts_with(['-', '+']) {
-            if takes_value {
-                rest.next();
-            }
-        } else if !(word == "run" && ["deno", "bun"].contains(&base(name))) {
-            return Given::File(word);
-        }
-    }
-    Given::Nothing
-}
-
-fn is_input(word: &str) -> bool {
-    ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&word)
 }
 
 /// Whether a command runs its standard input: as a program, or as arguments that it adds to a command.
@@ -96,11 +54,24 @@ fn runs_items(words: &[String]) -> bool {
         return false;
     }
     match (given(name, &command[1..]), &replaced) {
-        (Given::Code(None) | Given::Nothing, _) => true,
-        (Given::Code(Some(code)), Some(item)) => code.contains(item),
-        (Given::File(file), Some(item)) => file.contains(item),
-        (_, None) => false,
+        (Given::Nothing, _) => true,
+        (Given::Code(code, _), _) if code.is_empty() => true,
+        (Given::Code(code, _), Some(item)) => code.iter().any(|code| code.contains(item)),
+        (Given::File(file, _), Some(item)) => file.contains(item),
+        (Given::Module, _) | (_, None) => false,
     }
+}
+
+/// The command that `xargs` or `parallel` runs when it reads `items`.
+fn with_items(words: &[String], items: &str) -> Option<Vec<String>> {
+    let (first, rest) = words.split_first().filter(|(first, _)| ["xargs", "parallel"].contains(&base(first)))?;
+    let (replaced, command) = item_command(rest, base(first) == "parallel");
+    let mut command = command.to_vec();
+    match replaced {
+        Some(item) => command.iter_mut().for_each(|word| *word = word.replace(&item, items.trim())),
+        None => command.extend(items.split_whitespace().map(str::to_owned)),
+    }
+    Some(command)
 }
 
 /// The text that an item replaces, and the command of `xargs` or `parallel`.
@@ -155,11 +126,11 @@ impl Inspector<'_> {
         let given = given(first, rest);
         let code_of_web = match &given {
             _ if first == "eval" => rest.iter().any(|word| word.contains(WEB)),
-            Given::Code(code) => runs && code.is_some_and(|code| code.contains(WEB)),
+            Given::Code(code, _) => runs && code.iter().any(|code| code.contains(WEB)),
             _ => false,
         };
         let file = match given {
-            Given::File(file) if runs => Some(file),
+            Given::File(file, _) if runs => Some(file),
             _ => first.contains('/').then_some(first),
         };
         let is_download = file.is_some_and(|file| self.is_download(file))
@@ -172,12 +143,12 @@ impl Inspector<'_> {
         }
     }
 
-    fn runs_web(&mut self) {
+    pub(super) fn runs_web(&mut self) {
         self.block("web-to-interpreter", "it runs what the web sends");
     }
 
     fn is_download(&self, file: &str) -> bool {
-        self.targets.resolved(file).iter().any(|path| self.downloads.contains(path))
+        is_definite(file) && self.targets.resolved(file).iter().any(|path| self.downloads.contains(path))
     }
 
     /// Examines a pipeline one of whose commands may run the output of those before.
@@ -189,8 +160,13 @@ impl Inspector<'_> {
             if runs_input && web {
                 self.runs_web();
             }
-            if let Some(text) = said.take().filter(|_| reads_program(&command)) {
-                self.given_program(&command, &text);
+            if let Some(text) = said.take() {
+                if reads_program(&command) {
+                    self.given_program(&command, &text);
+                }
+                for command in stages(&command).filter_map(|stage| with_items(stage, &text)) {
+                    self.command(&command);
+                }
             }
             let name = unwrapped(&command);
             if web && let Some((first, rest)) = name.split_first() {
@@ -199,14 +175,18 @@ impl Inspector<'_> {
                         self.downloads.extend(self.targets.resolved(file));
                     }
                 }
-                if is_shell(first)
-                    && let Given::Code(Some(code)) = given(first, rest)
+                if let Given::Code(code, _) = given(first, rest)
+                    && is_interpreter(base(first))
                 {
-                    // Its commands read the same pipe.
-                    self.inner_of_web(code);
+                    // It reads the same pipe.
+                    match code.as_slice() {
+                        [line] if is_shell(first) => self.inner_of_web(line),
+                        code => self.program_of_web(base(first), &code.join("\n")),
+                    }
                 }
             }
-            let says = says(&command);
+            let prints_input = name.first().is_some_and(|first| base(first) == "cat");
+            let says = says(&command).or_else(|| prints_input.then(|| heredoc(words, inner))?);
             web |= fetches(&command) || says.as_ref().is_some_and(|says| says.contains(WEB));
             web |= name.iter().skip(1).any(|word| self.is_download(word));
             said = says;
@@ -216,7 +196,7 @@ impl Inspector<'_> {
     /// Examines a line whose standard input comes from the web.
     fn inner_of_web(&mut self, line: &str) {
         let Some(tree) = syntax::parse(line) else { return };
-        let words = Words::of(line, &tree, self.scope);
+        let words = Words::of(line, &tree, self.scope, &[]);
         for node in nodes(tree.root_node()).filter(|node| node.kind() == "command") {
             let command = words.command(node);
             // What a program reads here is not known, and may be all of its input.
@@ -238,30 +218,39 @@ impl Inspector<'_> {
 }
 
 /// The files that a fetching command saves.
-fn saved(words: &[String]) -> Vec<String> {
+pub(super) fn saved(words: &[String]) -> Vec<String> {
     let Some((first, rest)) = words.split_first().filter(|(first, _)| is_fetcher(first)) else { return vec![] };
     let (is_curl, is_wget) = (base(first) == "curl", base(first).starts_with("wget"));
-    let (mut files, mut named) = (vec![], is_wget);
+    let (mut files, mut folder, mut named) = (vec![], None, false);
     for (at, word) in rest.iter().enumerate() {
         let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-')).unwrap_or_default();
-        let option = if is_wget { 'O' } else { 'o' };
-        if let Some((_, attached)) = letters.split_once(option) {
-            files.extend(if attached.is_empty() { rest.get(at + 1).cloned() } else { Some(attached.to_owned()) });
-        }
-        let long = ["--output-document", "--output", "--out"].into_iter().find_map(|long| word.strip_prefix(long));
-        match long {
-            Some("") => files.extend(rest.get(at + 1).cloned()),
-            Some(value) => files.extend(value.strip_prefix('=').map(str::to_owned)),
-            None => {}
-        }
+        let value = |attached: &str| match attached {
+            "" => rest.get(at + 1).cloned(),
+            attached => Some(attached.trim_start_matches('=').to_owned()),
+        };
+        let long = |names: &[&str]| {
+            let rest = names.iter().find_map(|name| word.strip_prefix(name))?;
+            (rest.is_empty() || rest.starts_with('=')).then(|| value(rest))?
+        };
+        let short = |letter: char| letters.split_once(letter).and_then(|(_, attached)| value(attached));
+        files.extend(short(if is_wget { 'O' } else { 'o' }));
+        files.extend(long(&["--output-document", "--output", "--out"]));
+        folder =
+            folder.or_else(|| short('P').filter(|_| is_wget)).or_else(|| long(&["--directory-prefix", "--output-dir"]));
         named |= is_curl && (letters.contains('O') || word.starts_with("--remote-name"));
     }
-    if named {
+    // wget names the file after the address, unless the line names it.
+    if named || (is_wget && files.is_empty()) {
         let name = |word: &String| word.split(['?', '#']).next()?.rsplit_once('/').map(|(_, name)| name.to_owned());
         files
             .extend(rest.iter().filter(|word| !word.starts_with('-')).filter_map(name).filter(|name| !name.is_empty()));
     }
-    files
+    match folder {
+        Some(folder) => {
+            files.into_iter().map(|file| PathBuf::from(&folder).join(file).to_string_lossy().into_owned()).collect()
+        }
+        None => files,
+    }
 }
 
 /// The files that a command reads as its standard input.

@@ -11,39 +11,135 @@ use crate::{
     word::split,
 };
 
-/// A placeholder for an unknown value.
+/// A placeholder for an unknown value. The name of the variable that has it may follow, up to [`NAMED`].
 pub(super) const UNKNOWN: char = '\u{1}';
 /// A mark after [`UNKNOWN`], if the value comes from the web.
 pub(super) const WEB: char = '\u{2}';
+/// The end of a variable's name after [`UNKNOWN`].
+const NAMED: char = '\u{3}';
 
-/// A text for the person who decides, with `…` for what is not known.
+/// The longest value of a variable that is known, in bytes. It is that of a path.
+const MAX_VALUE: usize = 4_096;
+
+/// The most values of a variable that are examined.
+const MAX_VALUES: usize = 20;
+
+/// The nodes that set a variable.
+pub(super) const SETS: [&str; 2] = ["variable_assignment", "for_statement"];
+
+/// A text for the person who decides: what is not known is the variable that has it, or `…`.
 pub(super) fn shown(text: &str) -> String {
-    text.replace(WEB, "").replace(UNKNOWN, "…")
+    let mut parts = text.split(UNKNOWN);
+    let known = parts.next().unwrap_or_default().to_owned();
+    let whole = parts.fold(known, |before, part| match variable(part) {
+        Some((name, after)) => format!("{before}${name}{after}"),
+        None => format!("{before}…{part}"),
+    });
+    whole.replace(WEB, "")
+}
+
+/// Whether two words with this text are the same when the line runs: each unknown value is that of a variable.
+pub(super) fn is_definite(text: &str) -> bool {
+    text.split(UNKNOWN).skip(1).all(|part| variable(part).is_some())
+}
+
+/// The name of the variable at the start of a text after [`UNKNOWN`], and the rest of the text.
+fn variable(after: &str) -> Option<(&str, &str)> {
+    let (name, rest) = after.split_once(NAMED)?;
+    name.chars().all(is_of_name).then_some((name, rest))
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// The words of a line, with known variables substituted.
 pub(super) struct Words<'l> {
     line: &'l str,
-    variables: BTreeMap<String, String>,
+    /// The values that a variable has, one after the other.
+    variables: BTreeMap<String, Vec<String>>,
 }
 
 impl<'l> Words<'l> {
-    /// The words of `line`, with the variables that it sets.
-    pub(super) fn of(line: &'l str, tree: &Tree, scope: &Scope) -> Self {
+    /// The words of `line`, with the variables that it sets, and `arguments` as its `$1`, `$2` and so on.
+    pub(super) fn of(line: &'l str, tree: &Tree, scope: &Scope, arguments: &[String]) -> Self {
         let mut words = Self { line, variables: BTreeMap::new() };
         if let Some(home) = scope.home() {
-            words.variables.insert("HOME".to_owned(), home.to_string_lossy().into_owned());
+            words.set("HOME", vec![home.to_string_lossy().into_owned()]);
         }
-        words.variables.insert("PWD".to_owned(), scope.cwd().to_string_lossy().into_owned());
-        for node in nodes(tree.root_node()).filter(|node| node.kind() == "variable_assignment").take(100) {
-            let name = node.child_by_field_name("name").map(|name| text(line, name));
-            let value = node.child_by_field_name("value").map(|value| words.word(text(line, value)));
-            if let (Some(name), Some(Some(value))) = (name, value.map(|value| value.into_iter().next())) {
-                words.variables.insert(name.to_owned(), value);
-            }
+        words.set("PWD", vec![scope.cwd().to_string_lossy().into_owned()]);
+        words.set_arguments(arguments);
+        for node in nodes(tree.root_node()).filter(|node| SETS.contains(&node.kind())).take(100) {
+            words.sets(node);
         }
         words.read_from_web(tree);
         words
+    }
+
+    /// Sets the variable of an assignment or of a loop, one of [`SETS`].
+    pub(super) fn sets(&mut self, node: Node<'_>) {
+        let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("variable"));
+        let Some(name) = name.map(|name| text(self.line, name)) else { return };
+        let mut cursor = node.walk();
+        let values = node.children_by_field_name("value", &mut cursor).flat_map(|value| match value.kind() {
+            "array" => children(value).into_iter().filter(Node::is_named).collect(),
+            _ => vec![value],
+        });
+        let values: Vec<_> = values.flat_map(|value| self.word(text(self.line, value))).take(MAX_VALUES).collect();
+        self.set(name, values);
+    }
+
+    /// Sets the variables that the command `words` sets; `input` is its here-document or here-string.
+    pub(super) fn set_by(&mut self, words: &[String], input: Option<&str>) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match (words.as_slice(), input) {
+            (["set", "--", arguments @ ..], _) => {
+                let arguments: Vec<_> = arguments.iter().map(|word| (*word).to_owned()).collect();
+                self.set_arguments(&arguments);
+            }
+            (["printf", "-v", name, format, arguments @ ..], _) => {
+                let mut value = (*format).to_owned();
+                for argument in arguments {
+                    value = value.replacen("%s", argument, 1);
+                }
+                self.set(name, vec![value]);
+            }
+            (["read", options @ .., name], Some(input)) if options.iter().all(|word| word.starts_with('-')) => {
+                self.set(name, vec![input.trim().to_owned()]);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_arguments(&mut self, arguments: &[String]) {
+        if arguments.is_empty() {
+            return;
+        }
+        for (at, argument) in arguments.iter().enumerate().take(9) {
+            self.set(&(at + 1).to_string(), vec![argument.clone()]);
+        }
+        let all: Vec<_> = arguments.iter().take(MAX_VALUES).cloned().collect();
+        self.set("*", all.clone());
+        self.set("@", all);
+    }
+
+    /// Sets a variable. What is not known of its values is named after it.
+    fn set(&mut self, name: &str, values: Vec<String>) {
+        let named = |value: String| {
+            let mut parts = value.split(UNKNOWN);
+            let known = parts.next().unwrap_or_default().to_owned();
+            parts.fold(known, |before, part| match variable(part) {
+                None if !part.starts_with(WEB) && name.chars().all(is_of_name) => {
+                    format!("{before}{UNKNOWN}{name}{NAMED}{part}")
+                }
+                _ => format!("{before}{UNKNOWN}{part}"),
+            })
+        };
+        let values = values.into_iter().map(|value| if value.len() > MAX_VALUE { UNKNOWN.to_string() } else { value });
+        let values: Vec<_> = values.map(named).collect();
+        if !values.is_empty() {
+            self.variables.insert(name.to_owned(), values);
+        }
     }
 
     /// Marks the variables that `read` sets to what a command before it in the pipe fetches.
@@ -60,7 +156,7 @@ impl<'l> Words<'l> {
                 continue;
             }
             for name in children(node).into_iter().skip(1).map(|child| text(self.line, child)) {
-                self.variables.insert(name.to_owned(), format!("{UNKNOWN}{WEB}"));
+                self.set(name, vec![format!("{UNKNOWN}{WEB}")]);
             }
         }
     }
@@ -84,9 +180,18 @@ impl<'l> Words<'l> {
         }
     }
 
-    /// The possible values of one word; a brace list has several.
+    /// The possible values of one word; a brace list and a variable may have several.
     pub(super) fn word(&self, raw: &str) -> Vec<String> {
-        let says = self.expanded(raw);
+        let most = self.variables.iter().filter(|(name, values)| values.len() > 1 && raw.contains(name.as_str()));
+        let most = most.map(|(_, values)| values.len()).max().unwrap_or(1);
+        let mut words: Vec<_> = (0..most).flat_map(|at| self.list(raw, at)).collect();
+        words.dedup();
+        words
+    }
+
+    /// One word, in which the variables have their values number `at`.
+    fn list(&self, raw: &str, at: usize) -> Vec<String> {
+        let says = self.expanded(raw, at);
         let Some((open, close)) = says.find('{').zip(says.find('}')) else { return vec![says] };
         if open > close || !says[open..close].contains(',') || raw.contains(['\'', '"']) {
             return vec![says];
@@ -95,7 +200,7 @@ impl<'l> Words<'l> {
         says[open + 1..close].split(',').map(|part| format!("{before}{part}{after}")).collect()
     }
 
-    fn expanded(&self, raw: &str) -> String {
+    fn expanded(&self, raw: &str, at: usize) -> String {
         let (mut says, mut rest, mut double) = (String::new(), raw, false);
         while let Some(c) = rest.chars().next() {
             let after = &rest[c.len_utf8()..];
@@ -122,13 +227,15 @@ impl<'l> Words<'l> {
                     says.push_str(&escapes(after.get(1..end).unwrap_or_default()));
                     after.get(end + 1..).unwrap_or_default()
                 }
-                '$' if after.starts_with('(') || after.starts_with('{') => self.substituted(after, &mut says),
+                '$' if after.starts_with('(') || after.starts_with('{') => self.substituted(after, at, &mut says),
                 '$' => {
-                    let end = after.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(after.len());
-                    match self.variables.get(&after[..end]) {
-                        _ if end == 0 => says.push('$'),
-                        Some(value) => says.push_str(value),
-                        None => says.push(UNKNOWN),
+                    let name = after.find(|c| !is_of_name(c)).unwrap_or(after.len());
+                    // The arguments have names of one character.
+                    let end =
+                        if after.starts_with(|c: char| c.is_ascii_digit() || "@*".contains(c)) { 1 } else { name };
+                    match &after[..end] {
+                        "" => says.push('$'),
+                        name => says.push_str(&self.value(name, at)),
                     }
                     &after[end..]
                 }
@@ -154,18 +261,26 @@ impl<'l> Words<'l> {
 
     /// `~` with the name of a user after it.
     fn home(&self, user: &str) -> String {
-        let value = |name: &str| self.variables.get(name).cloned().unwrap_or_else(|| UNKNOWN.to_string());
         match user {
-            "" => value("HOME"),
-            "+" => value("PWD"),
+            "" => self.value("HOME", 0),
+            "+" => self.value("PWD", 0),
             "root" => "/root".to_owned(),
             name if name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') => format!("/home/{name}"),
             other => format!("~{other}"),
         }
     }
 
+    /// The value number `at` of a variable.
+    fn value(&self, name: &str, at: usize) -> String {
+        match self.variables.get(name).and_then(|values| values.get(at).or(values.last())) {
+            Some(value) => value.clone(),
+            None if name.chars().all(is_of_name) => format!("{UNKNOWN}{name}{NAMED}"),
+            None => UNKNOWN.to_string(),
+        }
+    }
+
     /// `(…)` or `{…}` after a dollar sign.
-    fn substituted<'r>(&self, after: &'r str, says: &mut String) -> &'r str {
+    fn substituted<'r>(&self, after: &'r str, at: usize, says: &mut String) -> &'r str {
         let (open, close) = if after.starts_with('(') { ('(', ')') } else { ('{', '}') };
         let mut depth = 0;
         let end = after.char_indices().find(|(_, c)| {
@@ -177,11 +292,13 @@ impl<'l> Words<'l> {
         if open == '(' {
             self.printed(inner, says);
         } else {
-            // `${HOME:-x}` and similar expansions are treated as the variable.
-            let name = inner.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).next().unwrap_or_default();
-            match self.variables.get(name) {
-                Some(value) => says.push_str(value),
-                None => says.push(UNKNOWN),
+            // `${HOME%x}` and similar expansions are treated as the variable.
+            let length =
+                if inner.starts_with(['@', '*']) { 1 } else { inner.find(|c| !is_of_name(c)).unwrap_or(inner.len()) };
+            let (name, rest) = inner.split_at(length);
+            match ["-", ":-", "=", ":="].iter().find_map(|sign| rest.strip_prefix(sign)) {
+                Some(default) if !self.variables.contains_key(name) => says.push_str(&self.expanded(default, at)),
+                _ => says.push_str(&self.value(name, at)),
             }
         }
         after.get(end + 1..).unwrap_or_default()
@@ -190,9 +307,9 @@ impl<'l> Words<'l> {
     /// Appends the output of a command substitution.
     fn printed(&self, inner: &str, says: &mut String) {
         let mut words = inner.split_ascii_whitespace();
-        match (words.next(), self.variables.get("PWD")) {
-            (Some("pwd"), Some(cwd)) => says.push_str(cwd),
-            (Some("echo" | "printf"), _) => {
+        match words.next() {
+            Some("pwd") => says.push_str(&self.value("PWD", 0)),
+            Some("echo" | "printf") => {
                 says.push_str(words.collect::<Vec<_>>().join(" ").trim_matches(['"', '\'']));
             }
             _ => {

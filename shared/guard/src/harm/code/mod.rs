@@ -1,151 +1,59 @@
 //! Code in an argument, such as `python3 -c CODE`: the files that it deletes or writes, and the commands that it runs.
 //!
 //! The calls of the code are parsed, and their arguments are computed where they consist of texts, known variables, home
-//! directories and joined paths. Everything else is unknown. Code that is not recognised as harmful still needs an
-//! approval.
+//! directories and joined paths. Names that the code gives to modules and functions are followed. Everything else is
+//! unknown. Code that is not recognised as harmful still needs an approval.
 
+mod calls;
+mod functions;
+mod imports;
 mod tokens;
+mod value;
 
 use std::collections::HashMap;
 
-use self::tokens::{Language, Token, tokens};
-use super::{Inspector, MAX_DEPTH, words::UNKNOWN};
-
-/// Functions that delete a file or a folder.
-const DELETE: [&str; 24] = [
-    "rmtree",
-    "rmdir",
-    "removedirs",
-    "unlink",
-    "remove",
-    "remove_tree",
-    "rm",
-    "rm_r",
-    "rm_rf",
-    "rm_f",
-    "remove_dir",
-    "remove_entry",
-    "remove_entry_secure",
-    "delete",
-    "rmSync",
-    "rmdirSync",
-    "unlinkSync",
-    "removeSync",
-    "emptyDirSync",
-    "emptyDir",
-    "rimraf",
-    "rimrafSync",
-    "safe_unlink",
-    "unlink_r",
-];
-/// Functions that move a file or a folder.
-const MOVE: [&str; 6] = ["rename", "renames", "renameSync", "move", "mv", "replace"];
-/// Functions whose first argument is a file that they write.
-const WRITE: [&str; 9] = [
-    "writeFile",
-    "writeFileSync",
-    "appendFile",
-    "appendFileSync",
-    "createWriteStream",
-    "file_put_contents",
-    "writeTextFile",
-    "writeTextFileSync",
-    "truncate",
-];
-/// Methods of a path that write its file.
-const WRITE_SELF: [&str; 3] = ["write_text", "write_bytes", "touch"];
-/// Functions that copy a file to their second argument.
-const COPY: [&str; 10] =
-    ["copy", "copyfile", "copy2", "copytree", "copyFileSync", "cp", "cpSync", "symlink", "symlinkSync", "link"];
-/// Functions that run a command.
-const RUN: [&str; 26] = [
-    "system",
-    "popen",
-    "Popen",
-    "call",
-    "check_call",
-    "check_output",
-    "run",
-    "getoutput",
-    "getstatusoutput",
-    "exec",
-    "execSync",
-    "execFile",
-    "execFileSync",
-    "spawn",
-    "spawnSync",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "execv",
-    "execvp",
-    "execve",
-    "execl",
-    "execlp",
-    "spawnl",
-    "spawnvp",
-    "execute",
-];
-/// Functions that change permissions.
-const OPEN: [&str; 6] = ["chmod", "chown", "chmodSync", "chownSync", "chmod_R", "chown_R"];
-/// Functions and types that return their arguments, as paths or texts.
-const SAME: [&str; 17] = [
-    "Path",
-    "PurePath",
-    "PosixPath",
-    "Pathname",
-    "str",
-    "String",
-    "abspath",
-    "realpath",
-    "normpath",
-    "resolve",
-    "expanduser",
-    "expand_path",
-    "expandvars",
-    "glob",
-    "iglob",
-    "fspath",
-    "list",
-];
-/// The modules of functions that other objects have as well, such as the `remove` of a list.
-const MODULES: [&str; 14] = [
-    "os",
-    "shutil",
-    "fs",
-    "fsp",
-    "promises",
-    "Deno",
-    "Bun",
-    "File",
-    "Dir",
-    "FileUtils",
-    "IO",
-    "subprocess",
-    "Kernel",
-    "child_process",
-];
-
-/// The functions that need a module before their name.
-const COMMON: [&str; 10] = ["remove", "delete", "rm", "move", "replace", "copy", "call", "run", "execute", "link"];
+use self::{
+    functions::{ARGUMENTS, DELETE, RUN},
+    tokens::{Language, Token, tokens},
+    value::Value,
+};
+use super::{Inspector, MAX_DEPTH};
 
 /// Words before a variable or an expression.
 const BEFORE: [&str; 9] = ["my", "our", "local", "const", "let", "var", "return", "await", "new"];
 
-/// The values of an expression: one text, or the elements of a list. An unknown text is [`UNKNOWN`].
-type Values = Vec<String>;
-
 impl Inspector<'_> {
     /// Examines code for the interpreter `name`.
     pub(super) fn program(&mut self, name: &str, code: &str) {
+        self.program_with(name, code, None);
+    }
+
+    /// Examines code whose standard input comes from the web.
+    pub(super) fn program_of_web(&mut self, name: &str, code: &str) {
+        self.program_with(name, code, Some(Value::of_web()));
+    }
+
+    fn program_with(&mut self, name: &str, code: &str, input: Option<Value>) {
         if self.depth >= MAX_DEPTH {
             return;
         }
         self.depth += 1;
         let language = Language::of(name);
         let tokens = tokens(code, language);
-        let mut reader =
-            Reader { tokens: &tokens, at: 0, name, language, variables: HashMap::new(), inspector: self, depth: 0 };
+        // The current line of `perl -n` and `ruby -n`.
+        let variables = input.iter().map(|input| ("$_".to_owned(), input.clone())).collect();
+        let mut reader = Reader {
+            tokens: &tokens,
+            at: 0,
+            name,
+            language,
+            variables,
+            input,
+            inspector: self,
+            depth: 0,
+            loops_left: MAX_LOOPS,
+            is_printing: false,
+        };
         reader.statements();
         self.depth -= 1;
     }
@@ -157,41 +65,113 @@ struct Reader<'r, 'i, 'a> {
     /// The interpreter.
     name: &'r str,
     language: Language,
-    variables: HashMap<String, Values>,
+    variables: HashMap<String, Value>,
+    /// What is known of standard input.
+    input: Option<Value>,
     inspector: &'i mut Inspector<'a>,
     /// The nesting depth of expressions.
     depth: usize,
+    /// How many more loops at the end of a list are read.
+    loops_left: usize,
+    /// Whether this is a `print` of awk, whose output may go to a file or a command.
+    is_printing: bool,
 }
 
 /// The maximum nesting depth of expressions.
-const NESTED: usize = 40;
+const MAX_NESTING: usize = 40;
+
+/// The most loops at the end of a list, as in `[f(x) for x in LIST]`.
+const MAX_LOOPS: usize = 30;
+
+/// The most tokens of a list that are searched for a loop.
+const MAX_SEARCHED: usize = 300;
 
 impl Reader<'_, '_, '_> {
     fn statements(&mut self) {
         while self.at < self.tokens.len() && self.inspector.harm.block.is_none() {
             let start = self.at;
-            self.at += usize::from(matches!(self.token(0), Some(Token::Name(word)) if BEFORE.contains(&word.as_str())));
-            let variable = match (self.token(0), self.token(1), self.token(2)) {
-                (Some(Token::Name(name)), Some(Token::Sign('=')), Some(after)) if *after != Token::Sign('=') => {
-                    Some((name.clone(), 2))
-                }
-                // `for x in LIST`
-                (Some(Token::Name(word)), Some(Token::Name(name)), Some(Token::Name(of)))
-                    if word == "for" && of == "in" =>
-                {
-                    Some((name.clone(), 3))
-                }
-                _ => None,
-            };
-            if let Some((name, words)) = variable {
-                self.at += words;
-                let values = self.expression();
-                self.variables.insert(name, values);
-            } else {
-                self.expression();
+            self.statement();
+            if self.at == start {
+                let ends = matches!(self.token(0), Some(Token::End | Token::Sign(';' | '}')));
+                self.is_printing &= !ends;
+                self.at += 1;
             }
-            self.at = self.at.max(start + 1);
         }
+    }
+
+    fn statement(&mut self) {
+        self.at += usize::from(matches!(self.token(0), Some(Token::Name(word)) if BEFORE.contains(&word.as_str())));
+        if self.imports() || self.takes_apart() || self.loops_over() {
+            return;
+        }
+        match (self.token(0), self.token(1), self.token(2)) {
+            (Some(Token::Name(name)), Some(Token::Sign('=')), Some(after)) if *after != Token::Sign('=') => {
+                let name = name.clone();
+                self.at += 2;
+                let value = self.expression();
+                self.variables.insert(name, value);
+            }
+            _ => {
+                if let Some((name, words)) = self.loop_variable(self.at) {
+                    self.at += words;
+                    let value = self.expression();
+                    self.variables.insert(name, value);
+                } else {
+                    self.expression();
+                }
+            }
+        }
+    }
+
+    /// Sets the variable of the block or function that a method such as `forEach` calls with the elements of `list`.
+    fn loop_of_method(&mut self, list: &Value) {
+        let sign = |ahead: usize, sign: char| self.token(ahead) == Some(&Token::Sign(sign));
+        let at = match () {
+            () if sign(0, '{') && sign(1, '|') => 2,
+            () if sign(0, '(') => 1 + usize::from(sign(1, '(')),
+            () => return,
+        };
+        let ends = sign(at + 1, '|') || (sign(at + 1, '=') && sign(at + 2, '>')) || sign(at + 1, ')');
+        if let Some(Token::Name(name)) = self.token(at).filter(|_| ends && list.name.is_none()) {
+            let name = name.clone();
+            self.variables.insert(name, list.clone());
+        }
+    }
+
+    /// Reads `foreach (LIST as $x`, if it begins here.
+    fn loops_over(&mut self) -> bool {
+        let begins = matches!((self.token(0), self.token(1)), (Some(Token::Name(word)), Some(Token::Sign('('))) if word == "foreach");
+        if begins {
+            self.at += 2;
+            let list = self.expression();
+            if let (Some(Token::Name(word)), Some(Token::Name(name))) = (self.token(0), self.token(1))
+                && word == "as"
+            {
+                let name = name.clone();
+                self.variables.insert(name, list);
+                self.at += 2;
+            }
+        }
+        begins
+    }
+
+    /// The variable of `for x in LIST` and `for (const x of LIST)` at a token, and the number of tokens before the list.
+    fn loop_variable(&self, at: usize) -> Option<(String, usize)> {
+        let is_word = |at: usize, words: &[&str]| matches!(self.tokens.get(at), Some(Token::Name(name)) if words.contains(&name.as_str()));
+        if !is_word(at, &["for"]) {
+            return None;
+        }
+        let mut next = at + 1;
+        next += usize::from(self.tokens.get(next) == Some(&Token::Sign('(')));
+        next += usize::from(is_word(next, &BEFORE));
+        let Some(Token::Name(name)) = self.tokens.get(next) else { return None };
+        let words = match self.tokens.get(next + 1) {
+            _ if is_word(next + 1, &["in", "of"]) => next + 2 - at,
+            // `for my $x (LIST)`
+            Some(Token::Sign('(')) if name.starts_with('$') => next + 1 - at,
+            _ => return None,
+        };
+        Some((name.clone(), words))
     }
 
     fn token(&self, ahead: usize) -> Option<&Token> {
@@ -205,42 +185,56 @@ impl Reader<'_, '_, '_> {
     }
 
     /// Terms that are joined by operators.
-    fn expression(&mut self) -> Values {
+    fn expression(&mut self) -> Value {
         self.depth += 1;
-        let mut values = if self.depth > NESTED { vec![UNKNOWN.to_string()] } else { self.term() };
-        loop {
-            let joins = match self.token(0) {
-                Some(Token::Sign('+')) => Some(""),
-                Some(Token::Sign('.')) if self.language == Language::Perl => Some(""),
-                Some(Token::Sign('/')) => Some("/"),
-                // Two texts in a row are one, also in awk.
-                Some(Token::Text(_)) if !values.is_empty() && self.depth <= NESTED => {
-                    let next = self.term();
-                    values = joined(values, next, "");
+        let mut value = if self.depth > MAX_NESTING { Value::unknown() } else { self.term() };
+        while self.depth <= MAX_NESTING {
+            let (between, length) = match (self.token(0), self.token(1)) {
+                (Some(Token::Sign('.')), Some(Token::Sign('.'))) if self.language == Language::Script => ("", 2),
+                (Some(Token::Sign('+')), _) => ("", 1),
+                (Some(Token::Sign('.')), _) if self.language == Language::Perl => ("", 1),
+                (Some(Token::Sign('/')), _) => ("/", 1),
+                (Some(Token::Sign('%')), _) if value.is_text() => {
+                    self.at += 1;
+                    let values = self.term();
+                    value = value.formatted(&["%s", "%d"], &values.texts);
                     continue;
                 }
-                _ => None,
+                (Some(Token::Sign('|')), _) if self.language == Language::Awk => {
+                    self.at += 1;
+                    self.pipes(&value);
+                    continue;
+                }
+                (Some(Token::Sign('>')), _) if self.is_printing => {
+                    self.at += 1;
+                    self.skip('>');
+                    let file = self.term();
+                    file.texts.iter().for_each(|path| self.inspector.writes(path));
+                    continue;
+                }
+                // Two texts in a row are one; in awk, all terms.
+                (Some(Token::Text(_)), _) if !value.texts.is_empty() => ("", 0),
+                (Some(Token::Name(_)), _) if !value.texts.is_empty() && self.language == Language::Awk => ("", 0),
+                _ => break,
             };
-            let Some(between) = joins.filter(|_| self.depth <= NESTED) else { break };
-            self.at += 1;
+            self.at += length;
+            let start = self.at;
             let next = self.term();
-            values = joined(values, next, between);
+            if length == 0 && self.at == start {
+                break;
+            }
+            value = value.joined(next, between);
         }
         self.depth -= 1;
-        values
+        value
     }
 
-    fn term(&mut self) -> Values {
-        let Some(token) = self.token(0).cloned() else { return vec![] };
-        let mut values = match token {
+    fn term(&mut self) -> Value {
+        let Some(token) = self.token(0).cloned() else { return Value::default() };
+        let mut value = match token {
             Token::Text(text) => {
                 self.at += 1;
-                vec![self.at_home(&text)]
-            }
-            Token::Line(line) => {
-                self.at += 1;
-                self.inspector.inner(&line);
-                vec![UNKNOWN.to_string()]
+                Value::text(self.at_home(&text))
             }
             Token::Name(name) => {
                 self.at += 1;
@@ -249,47 +243,73 @@ impl Reader<'_, '_, '_> {
             Token::Sign('[' | '(' | '{') => self.list(),
             Token::Number => {
                 self.at += 1;
-                vec![UNKNOWN.to_string()]
+                Value::unknown()
             }
-            Token::End | Token::Sign(_) => return vec![],
+            Token::End | Token::Sign(_) => return Value::default(),
         };
         // Methods and elements of the value.
-        loop {
-            match (self.token(0), self.token(1)) {
-                (Some(Token::Sign('.')), Some(Token::Name(name))) if self.language != Language::Perl => {
-                    let name = name.clone();
+        while self.depth <= MAX_NESTING {
+            match (self.token(0), self.token(1), self.token(2)) {
+                (Some(Token::Sign('.')), Some(Token::Name(path)), _)
+                    if !matches!(self.language, Language::Perl | Language::Awk) =>
+                {
+                    let path = path.clone();
                     self.at += 2;
+                    value = self.member(value, &path);
+                }
+                (Some(Token::Sign('-')), Some(Token::Sign('>')), Some(Token::Name(path))) => {
+                    let path = path.clone();
+                    self.at += 3;
+                    value = self.member(value, &path);
+                }
+                (Some(Token::Sign('(')), ..) if self.language != Language::Awk => {
                     let arguments = self.arguments().unwrap_or_default();
-                    values = self.called(&name, arguments, Some(values));
+                    // PHP calls the function whose name is in a variable.
+                    let by_text = value.texts.first().filter(|_| self.name == "php").cloned();
+                    value = match value.name.or(by_text) {
+                        Some(name) => self.called(&name, arguments, None),
+                        None => Value::unknown(),
+                    };
                 }
-                (Some(Token::Sign('(')), _) => {
-                    self.list();
-                    values = vec![UNKNOWN.to_string()];
+                // `fs["rmSync"]`, and an element of a list, which may be each of them.
+                (Some(Token::Sign('[')), ..) if matches!(self.language, Language::Python | Language::Script) => {
+                    let key = self.list();
+                    value = match (value.name, key.texts.first()) {
+                        (Some(name), Some(key)) => self.constant(&format!("{name}.{key}")),
+                        (Some(_), None) => Value::unknown(),
+                        (None, _) => Value::list(value.texts),
+                    };
                 }
-                _ => return values,
+                _ => return value,
             }
         }
+        value
     }
 
     /// A variable, a call, or another name.
-    fn named(&mut self, name: &str) -> Values {
-        if let Some(values) = self.variables.get(name) {
-            return values.clone();
+    fn named(&mut self, name: &str) -> Value {
+        if self.language == Language::Awk && ["print", "printf"].contains(&name) {
+            self.is_printing = true;
+            return self.term();
+        }
+        if let Some(value) = self.variables.get(name) {
+            return value.clone();
         }
         if BEFORE.contains(&name) {
             return self.term();
         }
-        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-        if ["HOME", "home", "homedir"].contains(&last) && name != last {
+        let cut = name.find(['.', ':']).unwrap_or(name.len());
+        if let Some(value) = self.variables.get(&name[..cut]).cloned() {
+            return self.member(value, name[cut..].trim_start_matches(['.', ':']));
+        }
+        if self.is_input(name) {
             self.arguments();
-            return vec![self.home()];
+            return self.input.clone().unwrap_or_else(Value::unknown);
         }
-        if ["environ", "ENV", "env", "getenv", "get", "$ENV", "_ENV", "$_ENV", "$_SERVER"].contains(&last) {
-            let is_element = matches!(self.token(0), Some(Token::Sign('[' | '{' | '(')));
-            let names = if is_element { self.list() } else { vec![] };
-            let is_home = names.first().is_some_and(|name| name == "HOME");
-            return vec![if is_home { self.home() } else { UNKNOWN.to_string() }];
+        if let Some(value) = self.environment(name) {
+            return value;
         }
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
         let may_omit =
             matches!(self.language, Language::Perl | Language::Ruby) && (DELETE.contains(&last) || RUN.contains(&last));
         let arguments = match self.token(0) {
@@ -299,13 +319,74 @@ impl Reader<'_, '_, '_> {
         match arguments {
             Some(arguments) => self.called(name, arguments, None),
             // The key of `{HOME}` in Perl, and the name of an argument.
-            None if name == "HOME" => vec![name.to_owned()],
-            None => vec![UNKNOWN.to_string()],
+            None if name == "HOME" => Value::text(name.to_owned()),
+            None => self.constant(name),
+        }
+    }
+
+    /// A member of a value, such as `promises.rm` of the module `fs`, and its call.
+    fn member(&mut self, value: Value, path: &str) -> Value {
+        let (before, last) = path.rsplit_once('.').map_or((None, path), |(before, last)| (Some(before), last));
+        if ["each", "forEach", "map", "each_with_index"].contains(&last) {
+            self.loop_of_method(&value);
+        }
+        let value = match (before, value.name) {
+            (None, name) => Value { name, ..value },
+            (Some(before), Some(name)) => Value::named(format!("{name}.{before}")),
+            (Some(_), None) => Value::list(value.texts).derived(),
+        };
+        let full = value.name.as_ref().map(|name| format!("{name}.{last}"));
+        if let Some(name) = &full {
+            if self.is_input(name) {
+                self.arguments();
+                return self.input.clone().unwrap_or_else(Value::unknown);
+            }
+            if let Some(found) = self.environment(name) {
+                return found;
+            }
+        }
+        match (self.arguments(), full) {
+            (Some(arguments), Some(name)) => self.called(&name, arguments, None),
+            (Some(arguments), None) => self.called(last, arguments, Some(value)),
+            (None, Some(name)) => self.constant(&name),
+            // A method without arguments, as in Ruby and after `process.stdin`.
+            (None, None) if self.language == Language::Ruby => self.called(last, vec![], Some(value)),
+            (None, None) => value.derived(),
+        }
+    }
+
+    /// The home directory or another variable of the environment, if `name` reads it.
+    fn environment(&mut self, name: &str) -> Option<Value> {
+        let last = name.rsplit(['.', ':']).next().unwrap_or(name);
+        if ["HOME", "home", "homedir"].contains(&last) && name != last {
+            self.arguments();
+            return Some(self.home());
+        }
+        if !["environ", "ENV", "env", "getenv", "get", "$ENV", "_ENV", "$_ENV", "$_SERVER"].contains(&last) {
+            return None;
+        }
+        if last == "get" && !name.contains("env") {
+            return None;
+        }
+        let is_element = matches!(self.token(0), Some(Token::Sign('[' | '{' | '(')));
+        if !is_element {
+            return Some(Value::named(name.to_owned()));
+        }
+        let names = self.list();
+        let is_home = names.texts.first().is_some_and(|name| name == "HOME");
+        Some(if is_home { self.home() } else { Value::unknown() })
+    }
+
+    /// A name that is not called: a module or a function.
+    fn constant(&self, name: &str) -> Value {
+        match name.rsplit(['.', ':']).next() {
+            Some("HOME") if name.contains("env") => self.home(),
+            _ => Value::named(name.to_owned()),
         }
     }
 
     /// The arguments of a call; `None` if there is no call.
-    fn arguments(&mut self) -> Option<Vec<Values>> {
+    fn arguments(&mut self) -> Option<Vec<Value>> {
         match self.token(0) {
             Some(Token::Sign('(')) => {
                 self.at += 1;
@@ -313,7 +394,9 @@ impl Reader<'_, '_, '_> {
                 Some(arguments)
             }
             // A call without parentheses.
-            Some(Token::Text(_)) if self.language != Language::Python => Some(self.separated(None)),
+            Some(Token::Text(_)) if !matches!(self.language, Language::Python | Language::Awk) => {
+                Some(self.separated(None))
+            }
             Some(Token::Name(name))
                 if matches!(self.language, Language::Perl | Language::Ruby)
                     && (name.starts_with('$') || self.variables.contains_key(name) || name == "glob") =>
@@ -325,19 +408,49 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A list, or an expression in parentheses.
-    fn list(&mut self) -> Values {
+    fn list(&mut self) -> Value {
         let close = match self.token(0) {
             Some(Token::Sign('[')) => ']',
             Some(Token::Sign('{')) => '}',
             _ => ')',
         };
         self.at += 1;
-        self.separated(Some(close)).into_iter().flatten().collect()
+        if close == ']' && self.language == Language::Python {
+            self.loop_of_list();
+        }
+        let mut parts = self.separated(Some(close));
+        if close == ')' && parts.len() == 1 {
+            return parts.pop().unwrap_or_default();
+        }
+        Value::list(parts.into_iter().flat_map(|part| part.texts))
+    }
+
+    /// Sets the variable of a loop at the end of a list, as in `[f(x) for x in LIST]`.
+    fn loop_of_list(&mut self) {
+        // What is after the loop's variable is read twice.
+        let Some(left) = self.loops_left.checked_sub(1) else { return };
+        self.loops_left = left;
+        let (start, mut depth) = (self.at, 0);
+        for at in start..(start + MAX_SEARCHED).min(self.tokens.len()) {
+            match &self.tokens[at] {
+                Token::Sign('[' | '(' | '{') => depth += 1,
+                Token::Sign(']' | ')' | '}') if depth == 0 => return,
+                Token::Sign(']' | ')' | '}') => depth -= 1,
+                _ => {}
+            }
+            if let (0, Some((name, words))) = (depth, self.loop_variable(at)) {
+                self.at = at + words;
+                let value = self.expression();
+                self.variables.insert(name, value);
+                self.at = start;
+                return;
+            }
+        }
     }
 
     /// Expressions with commas between them, up to `close` or the end of the statement.
-    fn separated(&mut self, close: Option<char>) -> Vec<Values> {
-        let mut all = vec![];
+    fn separated(&mut self, close: Option<char>) -> Vec<Value> {
+        let (mut all, mut by_name) = (vec![], vec![]);
         while let Some(token) = self.token(0) {
             match (token, close) {
                 (Token::Sign(sign), Some(close)) if *sign == close => {
@@ -345,134 +458,32 @@ impl Reader<'_, '_, '_> {
                     break;
                 }
                 (Token::Sign(';' | '}' | ')' | ']') | Token::End, None) => break,
-                // The name of an argument, whose value is an option.
-                (Token::Name(_), Some(_))
+                // An argument with a name, most of which are options, or an assignment in a block.
+                (Token::Name(name), Some(close))
                     if self.token(1) == Some(&Token::Sign('=')) && self.token(2) != Some(&Token::Sign('=')) =>
                 {
+                    let name = name.clone();
                     self.at += 2;
-                    self.expression();
+                    let value = self.expression();
+                    if close == '}' {
+                        self.variables.insert(name, value);
+                    } else if ARGUMENTS.contains(&name.as_str()) {
+                        by_name.push(value);
+                    }
                 }
                 _ => {
                     let start = self.at;
-                    let values = self.expression();
+                    let value = self.expression();
                     if self.at == start {
                         self.at += 1;
                     } else {
-                        all.push(values);
+                        all.push(value);
                     }
                 }
             }
             self.skip(',');
         }
+        all.extend(by_name);
         all
     }
-
-    /// The value of a call, whose effect is examined. `of` is the value whose method it is.
-    fn called(&mut self, name: &str, arguments: Vec<Values>, of: Option<Values>) -> Values {
-        let (before, last) = name.rsplit_once(['.', ':']).unwrap_or(("", name));
-        let module = before.trim_end_matches(':').rsplit(['.', ':']).next().unwrap_or_default();
-        let first = arguments.first().and_then(|values| values.first()).cloned();
-        let targets = |at: usize| arguments.get(at).cloned().unwrap_or_default();
-        let is_path = of.is_some() && arguments.is_empty();
-        let known = !COMMON.contains(&last) || MODULES.contains(&module) || before.is_empty();
-        if last == "join" {
-            let between = of.as_ref().and_then(|values| values.first()).cloned();
-            let parts: Vec<_> = arguments.into_iter().flatten().collect();
-            return vec![match between {
-                Some(between) => parts.join(&between),
-                None => parts.join("/"),
-            }];
-        }
-        if ["home", "homedir"].contains(&last) {
-            return vec![self.home()];
-        }
-        if SAME.contains(&last) || (last == "new" && module == "Pathname") {
-            let all: Values = of.into_iter().flatten().chain(arguments.into_iter().flatten()).collect();
-            return all;
-        }
-        if ["eval", "exec"].contains(&last) && (last == "eval" || self.language == Language::Python) {
-            if let Some(code) = first {
-                let name = self.name.to_owned();
-                self.inspector.program(&name, &code);
-            }
-        } else if known && DELETE.contains(&last) {
-            let all: Values = if is_path { of.unwrap_or_default() } else { arguments.into_iter().flatten().collect() };
-            for path in &all {
-                self.deletes(path);
-            }
-        } else if known && MOVE.contains(&last) && (of.is_none() || arguments.len() == 1) {
-            // Methods that take two texts, such as `text.replace("a", "b")`, move no file.
-            let from = if let Some(of) = of { of } else { targets(0) };
-            for path in &from {
-                self.deletes(path);
-            }
-            arguments.last().into_iter().flatten().for_each(|path| self.inspector.writes(path));
-        } else if known && COPY.contains(&last) {
-            for path in &targets(1) {
-                self.inspector.writes(path);
-            }
-        } else if WRITE.contains(&last) || (last == "write" && module == "File") {
-            for path in &targets(0) {
-                self.inspector.writes(path);
-            }
-        } else if WRITE_SELF.contains(&last) {
-            of.unwrap_or_default().iter().for_each(|path| self.inspector.writes(path));
-        } else if ["open", "openSync", "fopen"].contains(&last) {
-            self.opens(&arguments, of);
-        } else if OPEN.contains(&last) {
-            let all: Values = of.into_iter().flatten().chain(arguments.into_iter().flatten()).collect();
-            for path in &all {
-                self.inspector.opens_up(path, last.ends_with("_R"));
-            }
-        } else if known && RUN.contains(&last) {
-            match first {
-                Some(line) if line.contains(char::is_whitespace) => self.inspector.inner(&line),
-                _ => {
-                    let words: Values = arguments.into_iter().flatten().collect();
-                    self.inspector.command(&words);
-                }
-            }
-        }
-        vec![UNKNOWN.to_string()]
-    }
-
-    fn deletes(&mut self, path: &str) {
-        if let Some(reason) = self.inspector.targets.delete(path) {
-            self.inspector.harm.block.get_or_insert(reason);
-        }
-        self.inspector.note("it deletes files");
-    }
-
-    /// A file is opened: `open(path, "w")`, `path.open("w")`, or `open(F, ">", path)` in Perl.
-    fn opens(&mut self, arguments: &[Values], of: Option<Values>) {
-        let all: Vec<_> = of.into_iter().chain(arguments.iter().cloned()).flatten().collect();
-        let is_mode = |text: &&String| text.len() <= 3 && text.contains(['w', 'a', 'x', '+', '>']);
-        let writes = all.iter().any(|text| is_mode(&text) || text.starts_with('>'));
-        for path in all.iter().filter(|text| writes && !is_mode(text)) {
-            self.inspector.writes(path.trim_start_matches(['>', ' ']));
-        }
-    }
-
-    /// A text, with its leading `~` substituted.
-    fn at_home(&self, text: &str) -> String {
-        match text.strip_prefix('~') {
-            Some(rest) if rest.is_empty() || rest.starts_with('/') => self.home() + rest,
-            _ => text.to_owned(),
-        }
-    }
-
-    fn home(&self) -> String {
-        let home = self.inspector.scope.home();
-        home.map_or_else(|| UNKNOWN.to_string(), |home| home.to_string_lossy().into_owned())
-    }
-}
-
-/// Two values with `between` between them; lists follow one another.
-fn joined(mut one: Values, other: Values, between: &str) -> Values {
-    if let ([only], [next]) = (one.as_mut_slice(), other.as_slice()) {
-        *only = format!("{only}{between}{next}");
-    } else {
-        one.extend(other);
-    }
-    one
 }

@@ -1,5 +1,6 @@
 //! Code of Python, Perl, Ruby, JavaScript, PHP, Lua and awk as tokens. Their names, texts and operators are similar enough
-//! for one lexer.
+//! for one lexer. A text with expressions in it becomes its parts, joined by `+`. A shell line between backticks becomes a
+//! call of `system`.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,8 +10,10 @@ use std::str::Chars;
 pub(super) enum Language {
     /// Python and R: `#` starts a comment, and texts may have three quotes.
     Python,
-    /// Perl, PHP and awk: `.` joins texts, variables have a `$`, and texts between backticks are run.
+    /// Perl and PHP: `.` joins texts, variables have a `$`, and texts between backticks are run.
     Perl,
+    /// awk: terms in a row are joined.
+    Awk,
     /// Ruby: texts between backticks are run.
     Ruby,
     /// JavaScript and Lua: `//` and `--` start comments, and texts may have backticks.
@@ -21,7 +24,8 @@ impl Language {
     /// The language of the interpreter `name`.
     pub(super) fn of(name: &str) -> Self {
         match name {
-            "perl" | "php" | "awk" | "gawk" | "mawk" | "nawk" => Self::Perl,
+            "perl" | "php" => Self::Perl,
+            "awk" | "gawk" | "mawk" | "nawk" => Self::Awk,
             "ruby" => Self::Ruby,
             "node" | "deno" | "bun" | "lua" => Self::Script,
             _ => Self::Python,
@@ -36,8 +40,6 @@ pub(super) enum Token {
     Name(String),
     /// A text.
     Text(String),
-    /// A shell line that the code runs.
-    Line(String),
     /// A number.
     Number,
     /// The end of a line.
@@ -48,15 +50,28 @@ pub(super) enum Token {
 
 /// The tokens of `code`.
 pub(super) fn tokens(code: &str, language: Language) -> Vec<Token> {
-    let mut lexer = Lexer { rest: code.chars().peekable(), language, tokens: vec![] };
+    let mut lexer = Lexer { rest: code.chars().peekable(), language, tokens: vec![], is_template: false };
     while lexer.token() {}
     lexer.tokens
+}
+
+/// The most parts of a text.
+const MAX_PARTS: usize = 200;
+
+/// A part of a text.
+#[derive(Clone, Debug)]
+enum Part {
+    Text(String),
+    /// An expression whose value is put in.
+    Code(String),
 }
 
 struct Lexer<'c> {
     rest: Peekable<Chars<'c>>,
     language: Language,
     tokens: Vec<Token>,
+    /// Whether the next text has expressions in it, because of its prefix.
+    is_template: bool,
 }
 
 impl Lexer<'_> {
@@ -70,9 +85,15 @@ impl Lexer<'_> {
             '#' if self.language != Language::Script => return self.comment(),
             '/' if next == Some('/') && self.language != Language::Python => return self.comment(),
             '-' if next == Some('-') && self.language == Language::Script => return self.comment(),
-            '\'' | '"' => Token::Text(self.text(c, c != '\'' || self.language != Language::Perl)),
-            '`' if self.language == Language::Script => Token::Text(self.text(c, true)),
-            '`' => Token::Line(self.text(c, true)),
+            '\'' | '"' | '`' => {
+                let is_plain = c == '\'' && self.language != Language::Python;
+                let parts = match self.text(c, c != '\'' || self.language != Language::Perl) {
+                    text if is_plain => vec![Part::Text(text)],
+                    text => self.parts(&text, c),
+                };
+                self.template(parts, c == '`' && self.language != Language::Script);
+                return true;
+            }
             '%' if self.language == Language::Ruby && next.is_some_and(|c| "xqQwWi".contains(c)) => {
                 let kind = self.rest.next().unwrap_or_default();
                 return self.delimited(&kind.to_string(), Token::Sign('%'));
@@ -99,7 +120,7 @@ impl Lexer<'_> {
             // A colon is a part of a name only in `::`, and a point joins texts in Perl.
             let is_colon = c == ':' && !(self.rest.peek() == Some(&':') || name.ends_with(':'));
             if is_colon || (c == '.' && self.language == Language::Perl) {
-                self.named(name);
+                self.named(&name);
                 self.tokens.push(Token::Sign(c));
                 return true;
             }
@@ -112,18 +133,72 @@ impl Lexer<'_> {
             && name.chars().all(|c| "rRbBfFuU".contains(c))
         {
             // A prefix of a text.
+            self.is_template = name.contains(['f', 'F']);
             return true;
         }
         if self.language == Language::Perl && ["q", "qq", "qw", "qx"].contains(&name.as_str()) {
             let token = Token::Name(name.clone());
             return self.delimited(name.strip_prefix('q').unwrap_or_default(), token);
         }
-        self.named(name);
+        self.named(&name);
         true
     }
 
-    fn named(&mut self, name: String) {
-        self.tokens.push(Token::Name(name));
+    /// Adds a name. Points at its end are operators.
+    fn named(&mut self, name: &str) {
+        let end = name.trim_end_matches('.').len();
+        self.tokens.push(Token::Name(name[..end].to_owned()));
+        self.tokens.extend(name[end..].chars().map(Token::Sign));
+    }
+
+    /// The parts of a text between `quote`s, if texts of this kind have expressions in them.
+    fn parts(&mut self, text: &str, quote: char) -> Vec<Part> {
+        let is_template = std::mem::take(&mut self.is_template);
+        let opens: &[&str] = match self.language {
+            Language::Python if is_template => &["{"],
+            Language::Script if quote == '`' => &["${"],
+            Language::Ruby => &["#{"],
+            Language::Perl => &["${", "{$", "$"],
+            _ => &[],
+        };
+        let (mut parts, mut rest) = (vec![], text);
+        while parts.len() < MAX_PARTS
+            && let Some((at, open)) =
+                opens.iter().filter_map(|open| Some((rest.find(open)?, *open))).min_by_key(|(at, _)| *at)
+        {
+            parts.push(Part::Text(rest[..at].to_owned()));
+            let after = &rest[at + open.len()..];
+            let end = match open {
+                "$" => after.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(after.len()),
+                _ => after.find('}').unwrap_or(after.len()),
+            };
+            let dollar = if open.contains('$') && self.language == Language::Perl { "$" } else { "" };
+            let code = after[..end].trim_start_matches('$');
+            let code =
+                if self.language == Language::Python { code.split(['!', ':']).next().unwrap_or(code) } else { code };
+            parts.push(Part::Code(format!("{dollar}{code}")));
+            rest = after[end..].strip_prefix('}').filter(|_| open != "$").unwrap_or(&after[end..]);
+        }
+        parts.push(Part::Text(rest.to_owned()));
+        parts
+    }
+
+    /// Adds the parts of a text; as a call of `system` if they are a shell line.
+    fn template(&mut self, parts: Vec<Part>, is_line: bool) {
+        if let ([Part::Text(text)], false) = (parts.as_slice(), is_line) {
+            self.tokens.push(Token::Text(text.clone()));
+            return;
+        }
+        self.tokens.extend(is_line.then(|| Token::Name("system".to_owned())));
+        self.tokens.push(Token::Sign('('));
+        for (at, part) in parts.into_iter().enumerate() {
+            self.tokens.extend((at > 0).then_some(Token::Sign('+')));
+            match part {
+                Part::Text(text) => self.tokens.push(Token::Text(text)),
+                Part::Code(code) => self.tokens.extend(tokens(&code, self.language)),
+            }
+        }
+        self.tokens.push(Token::Sign(')'));
     }
 
     /// A text between delimiters of its own, as in `qx(…)`; `other` if there are none.
@@ -141,7 +216,10 @@ impl Lexer<'_> {
         };
         let text = self.text(close, true);
         match kind {
-            "x" => self.tokens.push(Token::Line(text)),
+            "x" | "q" | "Q" => {
+                let parts = self.parts(&text, '`');
+                self.template(parts, kind == "x");
+            }
             "w" | "W" => {
                 for word in text.split_whitespace() {
                     self.tokens.extend([Token::Text(word.to_owned()), Token::Sign(',')]);
