@@ -244,7 +244,7 @@ fn check_kind(path: &Path, kind: FileType) -> Result<(), Error> {
 fn not_read(path: &Path, reason: &str) -> Error {
     GIT_FAILED
         .error(format!("{} of the repository is not read: {reason}", path.display()))
-        .remedy("Give a clone of the repository, made with `git clone --no-local`.")
+        .remedy("Run git clone --no-local to copy it, and give the copy.")
         .detail("path", path.to_string_lossy())
 }
 
