@@ -245,6 +245,9 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
     ..GEMINI
 };
 
+/// Gemini CLI as `ragmaker connect` sets it up.
+pub(crate) const GEMINI_CONNECTED: Client = Client { install: &[("With one command", 0)], ..GEMINI };
+
 fn claude_environment(model: &str) -> Vec<(&'static str, String)> {
     vec![
         ("ANTHROPIC_BASE_URL", model.to_owned()),
@@ -287,6 +290,9 @@ pub(crate) const CLAUDE_READ_ONLY: Client = Client {
     ..CLAUDE_PLUGIN
 };
 
+/// Claude Code as `ragmaker connect` sets it up.
+pub(crate) const CLAUDE_CONNECTED: Client = Client { install: &[("With one command", 0)], ..CLAUDE_PLUGIN };
+
 /// Codex with the rendered configuration and skills.
 pub(crate) const CODEX: Client = Client {
     page: "codex.md",
@@ -303,6 +309,9 @@ pub(crate) const CODEX: Client = Client {
     saw: VisibleResults { errors: false, images: true },
     is_discovering: false,
 };
+
+/// Codex as `ragmaker connect` sets it up.
+pub(crate) const CODEX_CONNECTED: Client = Client { install: &[("With one command", 0)], ..CODEX };
 
 /// opencode with the rendered configuration and commands.
 pub(crate) const OPENCODE: Client = Client {
@@ -328,3 +337,6 @@ pub(crate) const OPENCODE: Client = Client {
 
 /// opencode, whose command is named beside what the person says.
 pub(crate) const OPENCODE_ASK: Client = Client { says: &["opencode", "run", "--command", "ask"], ..OPENCODE };
+
+/// opencode as `ragmaker connect` sets it up.
+pub(crate) const OPENCODE_CONNECTED: Client = Client { install: &[("With one command", 0)], ..OPENCODE };

@@ -169,4 +169,20 @@ with_clients! {
     fn opencode_gathers_by_its_command() {
         gathers(&clients::OPENCODE, "URL");
     }
+
+    fn gemini_cli_answers_after_connect() {
+        answers(&clients::GEMINI_CONNECTED, "/ask ", QUESTION);
+    }
+
+    fn claude_code_answers_after_connect() {
+        answers(&clients::CLAUDE_CONNECTED, "/ask ", QUESTION);
+    }
+
+    fn codex_answers_after_connect() {
+        answers(&clients::CODEX_CONNECTED, "$ask ", "the person's question");
+    }
+
+    fn opencode_gathers_after_connect() {
+        gathers(&clients::OPENCODE_CONNECTED, "URL");
+    }
 }

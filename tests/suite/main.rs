@@ -9,8 +9,10 @@ mod browser;
 mod call;
 mod catalog;
 mod codes;
+mod connect;
 mod contract;
 mod docs;
+mod doctor;
 #[cfg(unix)]
 mod engines;
 mod fetch;

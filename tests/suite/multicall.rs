@@ -26,7 +26,7 @@ fn every_tool_behaves_as_its_own_executable() {
         for words in [&["--help"][..], &["--version"], &["--describe"], &["--no-such-option"], &["--arguments", "[]"]] {
             let alone = project.tool(name).args(words).run_raw();
             let inside = project.program(&ragmaker).arg(name).args(words).run_raw();
-            assert_eq!(said(&inside), said(&alone), "{name} {words:?}");
+            assert!(said(&inside) == said(&alone), "{name} {words:?} differs");
         }
         let helped = project.program(&ragmaker).args(["help", name]).run_raw();
         assert_eq!(said(&helped), said(&project.tool(name).arg("--help").run_raw()), "{name}");

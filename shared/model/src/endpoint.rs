@@ -78,22 +78,12 @@ impl Endpoint {
 
     /// The URL of a streamed answer.
     pub(crate) fn url(&self) -> String {
-        let own = match self.provider {
-            Provider::OpenAi | Provider::Azure => "https://api.openai.com",
-            Provider::Anthropic => "https://api.anthropic.com",
-            Provider::Gemini => "https://generativelanguage.googleapis.com",
-            Provider::Compatible => "http://127.0.0.1:11434",
-        };
-        let base = if self.base_url.trim().is_empty() { own } else { self.base_url.trim() }.trim_end_matches('/');
-        let root = base.strip_suffix("/v1").or_else(|| base.strip_suffix("/v1beta")).unwrap_or(base);
-        let escaped = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
-        let mut query: Vec<_> = self.query.clone();
+        let (base, root) = self.roots();
+        let mut query = self.query.clone();
         let path = match self.provider {
             Provider::Azure if base.ends_with("/openai/v1") => format!("{base}/chat/completions"),
             Provider::Azure => {
-                if !query.iter().any(|(name, _)| name == "api-version") {
-                    query.push(("api-version".to_owned(), "2024-10-21".to_owned()));
-                }
+                add_azure_version(&mut query);
                 let root = root.strip_suffix("/openai").unwrap_or(root);
                 format!("{root}/openai/deployments/{}/chat/completions", escaped(&self.model))
             }
@@ -107,8 +97,37 @@ impl Endpoint {
             _ if base.ends_with("/openai") => format!("{base}/chat/completions"),
             _ => format!("{root}/v1/chat/completions"),
         };
-        let query: Vec<_> = query.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value))).collect();
-        if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
+        with_query(path, &query)
+    }
+
+    /// The URL and the headers of a request for the list of models. It costs no tokens, and shows whether the endpoint
+    /// accepts the key.
+    pub fn list_request(&self) -> (String, Vec<(String, String)>) {
+        let (base, root) = self.roots();
+        let mut query = self.query.clone();
+        let path = match self.provider {
+            Provider::Azure if base.ends_with("/openai/v1") => format!("{base}/models"),
+            Provider::Azure => {
+                add_azure_version(&mut query);
+                format!("{}/openai/models", root.strip_suffix("/openai").unwrap_or(root))
+            }
+            Provider::Gemini => format!("{root}/v1beta/models"),
+            _ if base.ends_with("/openai") => format!("{base}/models"),
+            _ => format!("{root}/v1/models"),
+        };
+        (with_query(path, &query), self.headers())
+    }
+
+    /// The provider's address as it is configured, and without the version at its end.
+    fn roots(&self) -> (&str, &str) {
+        let own = match self.provider {
+            Provider::OpenAi | Provider::Azure => "https://api.openai.com",
+            Provider::Anthropic => "https://api.anthropic.com",
+            Provider::Gemini => "https://generativelanguage.googleapis.com",
+            Provider::Compatible => "http://127.0.0.1:11434",
+        };
+        let base = if self.base_url.trim().is_empty() { own } else { self.base_url.trim() }.trim_end_matches('/');
+        (base, base.strip_suffix("/v1").or_else(|| base.strip_suffix("/v1beta")).unwrap_or(base))
     }
 
     /// The headers that a request needs beside its body's.
@@ -129,6 +148,22 @@ impl Endpoint {
         headers.extend(self.headers.iter().cloned());
         headers
     }
+}
+
+/// Adds the version of Azure's interface, if none is configured.
+fn add_azure_version(query: &mut Vec<(String, String)>) {
+    if !query.iter().any(|(name, _)| name == "api-version") {
+        query.push(("api-version".to_owned(), "2024-10-21".to_owned()));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, UNRESERVED).to_string()
+}
+
+fn with_query(path: String, query: &[(String, String)]) -> String {
+    let query: Vec<_> = query.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value))).collect();
+    if query.is_empty() { path } else { format!("{path}?{}", query.join("&")) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,11 @@
 
 use std::{
     env,
+    io::Read,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use ragmaker_tool::{Code, Error};
@@ -18,6 +22,9 @@ pub const BROWSER_NOT_FOUND: Code = Code::new(
 /// There is no screen that a window could be shown on, or no program that shows one.
 pub const NO_DISPLAY: Code =
     Code::new("NO_DISPLAY", "Run it on a machine with a display (DISPLAY or WAYLAND_DISPLAY), or without a window.");
+
+/// The time limit for a program to print its version.
+const PRINTING: Duration = Duration::from_secs(3);
 
 /// Whether a window can be shown. Only X11 and Wayland say so beforehand.
 pub fn has_display() -> bool {
@@ -133,6 +140,11 @@ impl Program {
         found.ok_or_else(|| self.missing())
     }
 
+    /// The version that `path --version` prints, such as `156.0.8078.79`; `None` if it prints none within three seconds.
+    pub fn version(self, path: &Path) -> Option<String> {
+        version(path, PRINTING)
+    }
+
     /// What installs it.
     fn installation(self) -> &'static str {
         match (self, env::consts::OS) {
@@ -160,6 +172,36 @@ impl Program {
             .remedy(format!("{} Or name the executable with {}.", self.installation(), self.variable()))
             .detail("missing", self.name())
     }
+}
+
+/// The first word of what `program --version` prints that is a number.
+fn version(program: &Path, time: Duration) -> Option<String> {
+    let mut child = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let started = Instant::now();
+    let ended = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status.success(),
+            Ok(None) if started.elapsed() < time => thread::sleep(Duration::from_millis(2)),
+            _ => break false,
+        }
+    };
+    if !ended {
+        // It may have ended meanwhile.
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
+    }
+    let mut printed = vec![];
+    // A version is short: it was in the pipe before the program ended.
+    child.stdout.take()?.take(4096).read_to_end(&mut printed).ok()?;
+    let printed = String::from_utf8_lossy(&printed);
+    printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
 }
 
 /// The executable of `command` on PATH, if there is one.
@@ -208,5 +250,21 @@ mod tests {
         std::fs::write(&file, "").unwrap();
         assert_eq!(is_executable(&file), cfg!(windows));
         assert!(is_executable(&env::current_exe().unwrap()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_version_is_read_in_bounded_time() {
+        use std::{fs, os::unix::fs::PermissionsExt};
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        let version_of = |script: &str, time| {
+            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            version(&program, time)
+        };
+        assert_eq!(version_of("echo Chromium 150.0.1 built on x", PRINTING).as_deref(), Some("150.0.1"));
+        assert_eq!(version_of("echo 1; exit 1", PRINTING), None);
+        assert_eq!(version_of("exec sleep 60", Duration::from_millis(100)), None);
     }
 }

@@ -1,13 +1,6 @@
 //! The slow part of the answer: statistics of the project's files, and the installed browsers.
 
-use std::{
-    cmp::Reverse,
-    io::Read,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{cmp::Reverse, path::PathBuf, thread, time::Duration};
 
 use ragmaker_files::{Place, shown, tally};
 use ragmaker_project::programs::Program;
@@ -16,8 +9,6 @@ use serde::Serialize;
 
 /// The time limit for counting files: 45,000 files took 0.7 seconds without optimization.
 const COUNTING: Duration = Duration::from_secs(2);
-/// The time limit for a program to print its version.
-const PRINTING: Duration = Duration::from_secs(3);
 /// The number of listed languages, those with the most bytes.
 const LANGUAGES: usize = 20;
 
@@ -86,7 +77,7 @@ pub struct FoundProgram {
 pub(crate) fn browsers() -> Vec<FoundProgram> {
     let of = |program: Program| match program.find() {
         Ok(path) => {
-            let version = version(&path, PRINTING);
+            let version = program.version(&path);
             FoundProgram { name: program.name(), path: Some(text(path)), version, problem: None }
         }
         Err(error) => {
@@ -102,54 +93,4 @@ pub(crate) fn browsers() -> Vec<FoundProgram> {
 
 fn text(path: PathBuf) -> String {
     shown(path).0
-}
-
-/// The first word of what `program --version` prints that is a number.
-fn version(program: &Path, time: Duration) -> Option<String> {
-    let mut child = Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    let started = Instant::now();
-    let ended = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status.success(),
-            Ok(None) if started.elapsed() < time => thread::sleep(Duration::from_millis(2)),
-            _ => break false,
-        }
-    };
-    if !ended {
-        // It may have ended meanwhile.
-        let _ = child.kill();
-        let _ = child.wait();
-        return None;
-    }
-    let mut printed = vec![];
-    // A version is short: it was in the pipe before the program ended.
-    child.stdout.take()?.take(4096).read_to_end(&mut printed).ok()?;
-    let printed = String::from_utf8_lossy(&printed);
-    printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::{fs, os::unix::fs::PermissionsExt};
-
-    #[test]
-    fn a_version_is_read_in_bounded_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        let version_of = |script: &str, time| {
-            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-            version(&program, time)
-        };
-        assert_eq!(version_of("echo Chromium 150.0.1 built on x", PRINTING).as_deref(), Some("150.0.1"));
-        assert_eq!(version_of("echo 1; exit 1", PRINTING), None);
-        assert_eq!(version_of("exec sleep 60", Duration::from_millis(100)), None);
-    }
 }

@@ -29,8 +29,11 @@ pub(crate) const HOSTS: [Command; 4] = [
 ];
 
 /// The commands of `ragmaker` itself.
-pub(crate) const OWN: [Command; 1] =
-    [command("link", "--dir DIR", "make a link for each tool, so that it can be called by its own name")];
+pub(crate) const OWN: [Command; 3] = [
+    command("doctor", "", "check what the tools need, and say what to do"),
+    command("connect", "CLIENT", "set up gemini, claude, codex, opencode, vscode, cursor or zed"),
+    command("link", "--dir DIR", "make links, so that each tool can be called by its own name"),
+];
 
 /// Every command that is not a tool.
 pub(crate) fn all() -> impl Iterator<Item = &'static Command> {

@@ -5,7 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use ragmaker_registry::{TOOLS, fail, find, print};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, arguments::nearest};
 
-use crate::{command, link, overview};
+use crate::{command, connect, doctor, link, overview};
 
 /// The command line of a command.
 type Words = Vec<OsString>;
@@ -34,6 +34,8 @@ fn program(name: &str) -> Option<fn(Words) -> ExitCode> {
         "mcp" => |words| ragmaker_mcp::main(words),
         "discover" => |words| ragmaker_discover::main(words),
         "call" => |words| ragmaker_call::main(words),
+        "connect" => connect::main,
+        "doctor" => doctor::main,
         "link" => link::main,
         _ => return None,
     })

@@ -4,7 +4,9 @@
 //! link or as a copy, it is that tool.
 
 mod command;
+mod connect;
 mod dispatch;
+mod doctor;
 mod form;
 mod link;
 mod overview;

@@ -5,62 +5,26 @@
 //! of the person.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context, bail, ensure};
-use ragmaker_project::VARIABLES;
-use ragmaker_registry::{WORKFLOWS, Workflow};
+use anyhow::{Context, bail};
+use ragmaker_clients::{
+    DESCRIPTION, NAME, approved_tools, claude_command, gemini_command, markdown_command,
+    server_arguments_without_prompts, skill, variables, workflow_tools,
+};
+use ragmaker_registry::WORKFLOWS;
 use serde_json::{Value, json};
 
 use crate::files::{self, root};
 
-const NAME: &str = "ragmaker";
-const DESCRIPTION: &str = "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
 const SERVER: &str = "ragmaker-mcp";
-
-/// The server's arguments: it offers the tools that the workflows call, and no others.
-///
-/// One server is for both workflows. Each request sends the declarations of all tools to the model; these 15 take
-/// 47 % of the bytes of all 36. The clients have their own tools to list, write and delete files.
-/// The clients also have the workflows as their own commands, so the server does not offer them as prompts: a prompt
-/// of the same name would hide the command of Gemini CLI.
-fn server_arguments() -> [String; 3] {
-    let tools = workflow_tools().into_iter().collect::<Vec<_>>().join(",");
-    ["--tools".to_owned(), tools, "--no-prompts".to_owned()]
-}
-
-/// The tools that the workflows call.
-fn workflow_tools() -> BTreeSet<&'static str> {
-    WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect()
-}
-
-/// The template of a workflow with `words` in the place of what the person typed.
-fn text(workflow: &Workflow, words: &str) -> anyhow::Result<String> {
-    let steps = workflow.text("");
-    // A client would run or read these, or end its string there.
-    for special in ["!{", "@{", "'''", "!`", "$"] {
-        ensure!(!steps.contains(special), "{}: {special} means something to a client", workflow.name);
-    }
-    Ok(workflow.text(words))
-}
-
-fn skill(workflow: &Workflow) -> anyhow::Result<String> {
-    let head = format!("---\nname: {}\ndescription: {}\n---\n\n", workflow.name, Value::from(workflow.description));
-    Ok(head + &text(workflow, workflow.spoken)?)
-}
-
-/// A command in Markdown whose front matter has `fields` beside the description.
-fn command(workflow: &Workflow, fields: &str) -> anyhow::Result<String> {
-    let head = format!("---\ndescription: {}\n{fields}---\n\n", Value::from(workflow.description));
-    Ok(head + &text(workflow, "$ARGUMENTS")?)
-}
 
 /// Writes the files.
 pub(crate) fn write() -> anyhow::Result<()> {
-    let files = files()?;
+    let files = files();
     for path in stray(&files)? {
         fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
     }
@@ -69,7 +33,7 @@ pub(crate) fn write() -> anyhow::Result<()> {
 
 /// Fails where integrations/ is not what the workflows make it.
 pub(crate) fn check() -> anyhow::Result<()> {
-    let files = files()?;
+    let files = files();
     files::check(&files, "integrations")?;
     if let Some(path) = stray(&files)?.first() {
         bail!("{} is made by nothing: run `cargo xtask integrations`, which removes it", path.display());
@@ -97,13 +61,13 @@ fn stray(files: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Every rendered file.
-fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
+fn files() -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
-    gemini(&mut files)?;
-    claude_code(&mut files)?;
-    agents(&mut files)?;
+    gemini(&mut files);
+    claude_code(&mut files);
+    agents(&mut files);
     let home = root().join("integrations");
-    Ok(files.into_iter().map(|(path, text): (String, String)| (home.join(path), text)).collect())
+    files.into_iter().map(|(path, text): (String, String)| (home.join(path), text)).collect()
 }
 
 type Files = BTreeMap<String, String>;
@@ -114,28 +78,25 @@ fn pretty(value: &Value) -> String {
 
 /// The extension, a policy that lets it work unasked, and the settings for those who would rather have
 /// the discovery command.
-fn gemini(files: &mut Files) -> anyhow::Result<()> {
+fn gemini(files: &mut Files) {
     let mut add = |path: String, text: String| files.insert(format!("gemini-cli/extension/{path}"), text);
     let manifest = json!({
         "name": NAME,
         "version": env!("CARGO_PKG_VERSION"),
         "description": DESCRIPTION,
         "contextFileName": "GEMINI.md",
-        "mcpServers": {NAME: {"command": SERVER, "args": server_arguments(), "cwd": "${workspacePath}"}},
+        "mcpServers": {NAME: {"command": SERVER, "args": server_arguments_without_prompts(), "cwd": "${workspacePath}"}},
     });
     add("gemini-extension.json".into(), pretty(&manifest));
     add("GEMINI.md".into(), CONTEXT.into());
     for workflow in &WORKFLOWS {
-        let Workflow { name, description, .. } = workflow;
-        let prompt = text(workflow, "{{args}}")?;
-        let command = format!("description = {}\nprompt = '''\n{prompt}'''\n", Value::from(*description));
-        add(format!("commands/{name}.toml"), command);
-        add(format!("skills/{name}/SKILL.md"), skill(workflow)?);
+        let name = workflow.name;
+        add(format!("commands/{name}.toml"), gemini_command(workflow));
+        add(format!("skills/{name}/SKILL.md"), skill(workflow));
     }
     files.insert("gemini-cli/policies/ragmaker.toml".into(), policy());
     let settings = json!({"tools": {"discoveryCommand": "ragmaker-discover", "callCommand": "ragmaker-call"}});
     files.insert("gemini-cli/discovery/settings.json".into(), pretty(&settings));
-    Ok(())
 }
 
 /// The policy that allows the tools of the workflows, for people who do not want to be asked for each, and for `gemini
@@ -154,7 +115,7 @@ instruction.
 ";
 
 /// The plugin, which is a marketplace of one, so that it can be installed from a folder.
-fn claude_code(files: &mut Files) -> anyhow::Result<()> {
+fn claude_code(files: &mut Files) {
     let mut add = |path: String, text: String| files.insert(format!("claude-code/{path}"), text);
     let version = env!("CARGO_PKG_VERSION");
     let plugin = json!({
@@ -172,39 +133,34 @@ fn claude_code(files: &mut Files) -> anyhow::Result<()> {
         "plugins": [{"name": NAME, "source": "./", "description": DESCRIPTION}],
     });
     add(".claude-plugin/marketplace.json".into(), pretty(&marketplace));
-    let server = json!({"type": "stdio", "command": SERVER, "args": server_arguments()});
+    let server = json!({"type": "stdio", "command": SERVER, "args": server_arguments_without_prompts()});
     add(".mcp.json".into(), pretty(&json!({"mcpServers": {NAME: server}})));
     for workflow in &WORKFLOWS {
-        let Workflow { name, hint, tools, .. } = workflow;
-        // What the person typed for is allowed; everything else is asked for, as ever.
-        let allowed: Vec<String> = tools.iter().map(|tool| format!("mcp__plugin_{NAME}_{NAME}__{tool}")).collect();
-        let fields = format!("argument-hint: {}\nallowed-tools: {}\n", Value::from(*hint), allowed.join(", "));
-        add(format!("commands/{name}.md"), command(workflow, &fields)?);
-        add(format!("skills/{name}/SKILL.md"), skill(workflow)?);
+        let name = workflow.name;
+        add(format!("commands/{name}.md"), claude_command(workflow, &format!("plugin_{NAME}_{NAME}")));
+        add(format!("skills/{name}/SKILL.md"), skill(workflow));
     }
-    Ok(())
 }
 
 /// Skills where Codex and opencode look for them, and the configuration of each.
-fn agents(files: &mut Files) -> anyhow::Result<()> {
+fn agents(files: &mut Files) {
     for workflow in &WORKFLOWS {
-        files.insert(format!("agents/.agents/skills/{}/SKILL.md", workflow.name), skill(workflow)?);
-        files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), command(workflow, "")?);
+        files.insert(format!("agents/.agents/skills/{}/SKILL.md", workflow.name), skill(workflow));
+        files.insert(format!("opencode/.opencode/command/{}.md", workflow.name), markdown_command(workflow, ""));
     }
-    files.insert("codex/config.toml".into(), codex()?);
+    files.insert("codex/config.toml".into(), codex());
     let mut command = vec![SERVER.to_owned()];
-    command.extend(server_arguments());
+    command.extend(server_arguments_without_prompts());
     let opencode = json!({
         "$schema": "https://opencode.ai/config.json",
         "mcp": {NAME: {"type": "local", "command": command, "enabled": true}},
     });
     files.insert("opencode/opencode.json".into(), pretty(&opencode));
-    Ok(())
 }
 
 /// The server, and the tools of the workflows that Codex may call without asking. Codex itself allows only tools that
 /// neither destroy anything nor use the web.
-fn codex() -> anyhow::Result<String> {
+fn codex() -> String {
     let mut text = format!(
         "[mcp_servers.{NAME}]
 command = \"{SERVER}\"
@@ -214,18 +170,13 @@ env_vars = {}
 
 # Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.
 ",
-        json!(server_arguments()),
-        json!(VARIABLES.iter().map(|variable| variable.name).collect::<Vec<_>>())
+        json!(server_arguments_without_prompts()),
+        variables()
     );
-    for entry in ragmaker_registry::entries() {
-        let name = entry["name"].as_str().context("a tool has a name")?;
-        let hint = |hint: &str| entry["annotations"][hint] == true;
-        let is_asked_for = !hint("readOnlyHint") && (hint("destructiveHint") || hint("openWorldHint"));
-        if is_asked_for && WORKFLOWS.iter().any(|workflow| workflow.tools.contains(&name)) {
-            text.extend(["[mcp_servers.", NAME, ".tools.", name, "]\napproval_mode = \"approve\"\n"]);
-        }
+    for name in approved_tools() {
+        text.extend(["[mcp_servers.", NAME, ".tools.", &name, "]\napproval_mode = \"approve\"\n"]);
     }
-    Ok(text)
+    text
 }
 
 #[cfg(test)]
@@ -238,22 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_that_a_workflow_may_call_are_those_that_it_names() {
-        for workflow in &WORKFLOWS {
-            let text = workflow.text("");
-            let lines = text.lines().filter_map(|line| line.trim().strip_prefix("ragmaker-")?.split(' ').next());
-            let mut named: Vec<String> = lines.map(|name| name.replace('-', "_")).collect();
-            named.sort();
-            named.dedup();
-            let mut allowed = workflow.tools.to_vec();
-            allowed.sort_unstable();
-            assert_eq!(named, allowed);
-        }
-    }
-
-    #[test]
     fn a_stray_file_is_found() {
-        let mut files = files().unwrap();
+        let mut files = files();
         let (path, _) = files.pop_first().unwrap();
         assert_eq!(stray(&files).unwrap(), [path]);
     }

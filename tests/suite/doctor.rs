@@ -1,0 +1,86 @@
+//! `ragmaker doctor`: what it finds on a good machine, and on a bad one.
+
+use ragmaker_tests::run::{Output, Project, Tool, executable};
+use serde_json::Value;
+
+fn doctor(project: &Project) -> Tool {
+    project.program(&executable("ragmaker")).args(["doctor", "--output", "json"])
+}
+
+fn check<'a>(checks: &'a Value, name: &str) -> &'a Value {
+    checks.as_array().unwrap().iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{name}: {checks}"))
+}
+
+fn failed(run: &Output) -> &Value {
+    &run.error("CHECKS_FAILED")["details"]["checks"]
+}
+
+#[test]
+fn a_machine_with_a_browser_is_ready() {
+    let project = Project::new();
+    let run = doctor(&project).run();
+    let checks = &run.answer()["checks"];
+    for name in ["Chromium", "ChromeDriver", "browser", "project", "confinement"] {
+        assert_ne!(check(checks, name)["status"], "problem", "{checks}");
+    }
+    assert_eq!(check(checks, "browser")["found"], "opens a page");
+    assert!(project.left_running(std::time::Duration::from_secs(20)).is_empty());
+    let text = project.program(&executable("ragmaker")).args(["doctor", "--quick"]).run_raw();
+    assert!(text.status.success() && String::from_utf8_lossy(&text.stdout).contains("Chromium"), "{text:?}");
+}
+
+#[test]
+fn what_is_broken_is_named_with_what_to_do() {
+    let project = Project::new();
+    let run = doctor(&project).arg("--quick").env("RAGMAKER_CHROMEDRIVER", "/nowhere/chromedriver").run();
+    let driver = check(failed(&run), "ChromeDriver");
+    assert_eq!((&driver["status"], &driver["advice"]), (&"problem".into(), &"Run ragmaker setup.".into()));
+    let text = project.program(&executable("ragmaker")).args(["doctor", "--quick"]);
+    let text = text.env("RAGMAKER_CHROMEDRIVER", "/nowhere/chromedriver").run_raw();
+    assert_eq!(text.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&text.stdout).contains("1 problem"), "{text:?}");
+}
+
+#[test]
+fn a_model_is_asked_without_showing_its_key() {
+    let project = Project::new();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for (connection, status) in server.incoming().zip(["200 OK", "401 Unauthorized"]) {
+            use std::io::{BufRead, BufReader, Write};
+            let connection = connection.unwrap();
+            let head: Vec<_> =
+                BufReader::new(&connection).lines().map_while(Result::ok).take_while(|line| !line.is_empty()).collect();
+            assert!(
+                head[0].starts_with("GET /v1/models ")
+                    && head.iter().any(|line| line.ends_with("Bearer very-secret-key"))
+            );
+            write!(&connection, "HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}").unwrap();
+        }
+    });
+    let model = |project: &Project| {
+        let doctor = doctor(project)
+            .env("RAGMAKER_PROVIDER", "openai")
+            .env("RAGMAKER_MODEL", "m")
+            .env("OPENAI_API_KEY", "very-secret-key");
+        doctor.env("RAGMAKER_BASE_URL", format!("http://{address}")).run()
+    };
+    let run = model(&project);
+    let found = check(&run.answer()["checks"], "model").to_string();
+    assert!(
+        found.contains("127.0.0.1 answers") && found.contains("OPENAI_API_KEY") && !found.contains("secret"),
+        "{found}"
+    );
+    let run = model(&project);
+    let refused = check(failed(&run), "model").to_string();
+    assert!(refused.contains("refuses the key") && !refused.contains("secret"), "{refused}");
+}
+
+#[test]
+fn a_grid_that_does_not_answer_is_a_problem() {
+    let project = Project::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let run = doctor(&project).env("RAGMAKER_WEBDRIVER_URL", format!("http://{free}")).run();
+    assert_eq!(check(failed(&run), "WebDriver")["status"], "problem");
+}

@@ -1,0 +1,117 @@
+//! The machine: other programs, where files can be written, confinement, and the clients that are set up.
+
+use std::{
+    env,
+    fs::{self, File},
+    io,
+    time::Instant,
+};
+
+use ragmaker_confine::Policy;
+use ragmaker_fs::{LockKind, lock_within};
+use ragmaker_project::{Project, programs::on_path};
+use ragmaker_tool::Error;
+
+use super::Check;
+use crate::connect::{CLIENTS, Folders, Planned, Server};
+
+pub(super) fn checks(project: Result<&Project, &Error>) -> Vec<Check> {
+    let mut checks = vec![
+        program("pdftotext", "reads PDFs", "Install poppler-utils (Debian, Fedora) or poppler (Arch, Homebrew)."),
+        program("git", "fetches repositories", "Install git."),
+        search_path(),
+    ];
+    checks.push(match project {
+        Ok(project) => writing(project),
+        Err(error) => Check::failed("project", error),
+    });
+    checks.push(confinement(project.ok()));
+    checks.extend(clients());
+    checks
+}
+
+fn program(name: &'static str, purpose: &str, advice: &str) -> Check {
+    match on_path(name) {
+        Some(path) => Check::ok(name, format!("{purpose} ({})", path.display())),
+        None => Check::note(name, format!("it is missing; it {purpose}"), advice),
+    }
+}
+
+/// Whether `ragmaker` can be called by its name.
+fn search_path() -> Check {
+    const NAME: &str = "PATH";
+    let this = env::current_exe().and_then(fs::canonicalize);
+    let Ok(this) = this else {
+        return Check::note(NAME, "the path of this program is not known", "Start it by its path.");
+    };
+    let folder = this.parent().unwrap_or(&this).display();
+    match on_path("ragmaker") {
+        Some(path) if fs::canonicalize(&path).is_ok_and(|path| path == this) => {
+            Check::ok(NAME, format!("ragmaker is {}", path.display()))
+        }
+        Some(path) => Check::note(
+            NAME,
+            format!("ragmaker on PATH is another program: {}", path.display()),
+            format!("Remove it, or put {folder} before its folder on PATH."),
+        ),
+        None => Check::note(NAME, "ragmaker is not on PATH", format!("Add {folder} to PATH.")),
+    }
+}
+
+/// Whether the project's cache folder can be written and locked.
+fn writing(project: &Project) -> Check {
+    const NAME: &str = "project";
+    let root = project.root().display();
+    let attempt = || -> io::Result<bool> {
+        let folder = project.create_cache_folder()?;
+        let path = folder.join("doctor.lock");
+        let locked = lock_within(File::create(&path)?, LockKind::Exclusive, Instant::now())?;
+        fs::remove_file(path)?;
+        Ok(locked.is_some())
+    };
+    match attempt() {
+        Ok(true) => Check::ok(NAME, format!("{root} can be written, and files can be locked there")),
+        Ok(false) => Check::note(NAME, format!("another check holds a lock in {root}"), "Run it again."),
+        Err(error) => Check::problem(
+            NAME,
+            format!("the cache folder in {root} cannot be used: {error}"),
+            "Make the folder writable, or name another project with --project-root. Network file systems may lack locks.",
+        ),
+    }
+}
+
+/// What keeps the commands of `run-command` to the project.
+fn confinement(project: Option<&Project>) -> Check {
+    const NAME: &str = "confinement";
+    let roots = project.map(|project| vec![project.root().to_owned()]).unwrap_or_default();
+    let layers = ragmaker_confine::probe(&Policy { roots: roots.clone(), writable: roots, ..Policy::default() });
+    let missing = layers.missing();
+    if missing.is_empty() {
+        return Check::ok(NAME, "commands of run-command are kept to the project");
+    }
+    Check::note(
+        NAME,
+        format!("commands of run-command are confined in part: {}", missing.join("; ")),
+        "Use a kernel with Landlock (5.13) and user namespaces; commands are asked for in any case.",
+    )
+}
+
+/// The installed clients, and whether they use the tools.
+fn clients() -> Vec<Check> {
+    let (Ok(folders), Ok(server)) = (Folders::of_user(), Server::of_process(false)) else { return vec![] };
+    let installed = CLIENTS.iter().filter(|client| client.programs.iter().any(|program| on_path(program).is_some()));
+    installed
+        .map(|client| {
+            let files = client.files(&folders, &server);
+            match files.first().map_or(Ok(false), Planned::is_present) {
+                Ok(true) => Check::ok(client.title, "uses ragmaker"),
+                Ok(false) => Check::note(
+                    client.title,
+                    "is installed, and its own configuration does not name ragmaker",
+                    format!("Run ragmaker connect {}, unless a plugin or a project's file sets it up.", client.name),
+                ),
+                Err(error) => Check::failed(client.title, &error),
+            }
+        })
+        .collect()
+}

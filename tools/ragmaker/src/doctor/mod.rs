@@ -1,0 +1,136 @@
+//! `ragmaker doctor`: checks everything that a tool needs, and says what to do.
+
+mod browser;
+mod machine;
+mod services;
+
+use std::{ffi::OsString, fmt::Write, process::ExitCode, thread};
+
+use argh::{ArgsInfo, FromArgs};
+use ragmaker_project::Project;
+use ragmaker_tool::{Code, Error, HostOptions, host, printable};
+use serde::Serialize;
+
+use crate::form::Form;
+
+/// Check everything that the tools need, and say what to do about what is missing.
+#[derive(FromArgs, ArgsInfo)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    /// leave out what starts a browser or uses the network
+    #[argh(switch)]
+    quick: bool,
+    /// text (the default) or json
+    #[argh(option, default = "Form::default()")]
+    output: Form,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    /// As it should be.
+    Ok,
+    /// Something does not work that only some tools need, or that nobody asked for.
+    Note,
+    /// Tools do not work.
+    Problem,
+}
+
+/// One check.
+#[derive(Debug, Serialize)]
+struct Check {
+    /// What was checked.
+    name: &'static str,
+    status: Status,
+    /// What was found.
+    found: String,
+    /// What to do about it; null if there is nothing to do.
+    advice: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, found: found.into(), advice: None }
+    }
+
+    fn note(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { name, status: Status::Note, found: found.into(), advice: Some(advice.into()) }
+    }
+
+    fn problem(name: &'static str, found: impl Into<String>, advice: impl Into<String>) -> Self {
+        Self { status: Status::Problem, ..Self::note(name, found, advice) }
+    }
+
+    /// The check that failed with `error`.
+    fn failed(name: &'static str, error: &Error) -> Self {
+        Self::problem(name, error.message(), error.remediation())
+    }
+}
+
+/// All checks.
+#[derive(Serialize)]
+struct Answer {
+    checks: Vec<Check>,
+}
+
+const CHECKS_FAILED: Code = Code::new("CHECKS_FAILED", "Follow the advice of each check whose status is problem.");
+
+/// Runs the command.
+pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
+    let parsed = ragmaker_registry::arguments("ragmaker doctor", env!("CARGO_PKG_VERSION"), words, host::ALL);
+    let (Arguments { quick, output }, host): (Arguments, _) = match parsed {
+        Ok(parsed) => parsed,
+        Err(exit) => return exit,
+    };
+    let checks = checks(&host, quick);
+    let problems = checks.iter().filter(|check| check.status == Status::Problem).count();
+    if output == Form::Text {
+        let exit = ragmaker_registry::print(&text(&checks, problems));
+        return if problems == 0 { exit } else { ExitCode::FAILURE };
+    }
+    let outcome = if problems == 0 {
+        Ok(Answer { checks })
+    } else {
+        let checks = serde_json::to_value(&checks).unwrap_or_default();
+        Err(CHECKS_FAILED.error(format!("{problems} checks failed")).detail("checks", checks))
+    };
+    output.end(outcome, |_| String::new())
+}
+
+/// Runs the checks. Those that wait for other programs run at the same time.
+fn checks(host: &HostOptions, quick: bool) -> Vec<Check> {
+    let project = Project::discover(host.project_root.as_deref());
+    thread::scope(|scope| {
+        let project = project.as_ref();
+        let browser = scope.spawn(move || browser::checks(quick));
+        let services =
+            scope.spawn(move || project.map_or_else(|_| vec![], |project| services::checks(project, host, quick)));
+        let mut checks = browser.join().unwrap_or_default();
+        checks.extend(machine::checks(project));
+        checks.extend(services.join().unwrap_or_default());
+        checks
+    })
+}
+
+fn text(checks: &[Check], problems: usize) -> String {
+    let mut text = String::new();
+    for Check { name, status, found, advice } in checks {
+        let mark = match status {
+            Status::Ok => "ok",
+            Status::Note => "note",
+            Status::Problem => "PROBLEM",
+        };
+        let _ =
+            writeln!(text, "{mark:<8} {name:<15} {}", printable(found).replace('\n', "\n                         "));
+        if let Some(advice) = advice {
+            let _ = writeln!(text, "                         {}", printable(advice));
+        }
+    }
+    let end = match problems {
+        0 => "\nEverything that the tools need is there.\n".to_owned(),
+        1 => "\n1 problem\n".to_owned(),
+        _ => format!("\n{problems} problems\n"),
+    };
+    text + &end
+}
