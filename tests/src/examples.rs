@@ -171,7 +171,8 @@ fn is_assignment(word: &str) -> bool {
 }
 
 fn is_tool(word: &str) -> bool {
-    base(word).starts_with("ragmaker-")
+    let name = base(word);
+    name == "ragmaker" || name.starts_with("ragmaker-")
 }
 
 /// The name of an executable, without its folder and `.exe`.

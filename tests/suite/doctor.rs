@@ -84,3 +84,13 @@ fn a_grid_that_does_not_answer_is_a_problem() {
     let run = doctor(&project).env("RAGMAKER_WEBDRIVER_URL", format!("http://{free}")).run();
     assert_eq!(check(failed(&run), "WebDriver")["status"], "problem");
 }
+
+#[test]
+fn setup_finds_what_is_there_and_corrects_no_path_of_the_person() {
+    let project = Project::new();
+    let setup = || project.program(&executable("ragmaker")).args(["setup", "--output", "json"]);
+    let run = setup().run();
+    assert_eq!(run.answer()["installed"], Value::Array(vec![]), "{:?}", run.answer());
+    let run = setup().env("RAGMAKER_CHROMIUM", "/nowhere/chromium").run();
+    assert!(run.error("BROWSER_NOT_FOUND")["message"].as_str().unwrap().contains("RAGMAKER_CHROMIUM"));
+}

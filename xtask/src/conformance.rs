@@ -8,9 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use ragmaker_project::programs::on_path;
 
 use crate::{
-    process::{cargo, needed, on_path, quiet, root, shown},
+    process::{cargo, needed, quiet, root, shown},
     python::environment,
 };
 

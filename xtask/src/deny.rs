@@ -6,7 +6,9 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::process::{cargo, on_path, quiet, root, shown};
+use ragmaker_project::programs::on_path;
+
+use crate::process::{cargo, quiet, root, shown};
 
 /// The version that is installed if there is none on PATH.
 const VERSION: &str = "0.20.2";

@@ -11,6 +11,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use ragmaker_project::programs::on_path;
 
 /// The repository's root.
 pub(crate) fn root() -> &'static Path {
@@ -88,21 +89,9 @@ pub(crate) fn quoted(word: &str) -> String {
     }
 }
 
-/// The executable `name` on PATH.
-pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
-    let file = format!("{name}{}", env::consts::EXE_SUFFIX);
-    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())
-}
-
 /// The executable `name` on PATH, or an error that names its package.
 pub(crate) fn needed(name: &str, provider: &str) -> anyhow::Result<PathBuf> {
     on_path(name).with_context(|| format!("{name} is missing: install {provider}"))
-}
-
-/// Whether this process is root. Package managers need root, and Chromium's sandbox does not work for root.
-pub(crate) fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 #[cfg(test)]

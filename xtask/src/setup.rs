@@ -1,21 +1,20 @@
 //! `setup`: finds Chromium and ChromeDriver, or installs them with the system's package manager.
 
-mod install;
-
-use std::{
-    env,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::Path;
 
 use anyhow::Context;
 use argh::FromArgs;
-use ragmaker_browser::find::Program;
+use ragmaker_packages::{Browser, Installer, browser, missing};
+use ragmaker_project::programs::Program;
+use ragmaker_tool::Error;
 
 /// Find Chromium and ChromeDriver, or install them.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "setup", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {}
+
+/// A task installs what it needs without a question: sudo asks for its password.
+const INSTALLER: Installer<'_> = Installer { confirm: &|_| true, is_shown: true };
 
 pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
@@ -24,39 +23,40 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// Installs the missing programs for the tests: `jq` for pipelines, `pdftotext`, with which read-file reads PDFs, and
 /// `Xvfb`, a virtual screen for windows.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
-    install::beside(&["jq", "pdftotext", "Xvfb"])
+    install(&["jq", "pdftotext", "Xvfb"])
 }
 
 /// Installs GNU parallel, and the Java that Spark runs on, where they are missing.
 pub(crate) fn for_engines() -> anyhow::Result<()> {
-    install::beside(&["java", "parallel"])
+    install(&["java", "parallel"])
 }
 
 /// Installs Firefox, where it is missing.
 pub(crate) fn for_firefox() -> anyhow::Result<()> {
-    install::beside(&["firefox"])
+    install(&["firefox"])
 }
 
 /// Installs the Java that a Selenium Grid runs on, where it is missing.
 pub(crate) fn for_grid() -> anyhow::Result<()> {
-    install::beside(&["java"])
+    install(&["java"])
 }
 
-/// The two executables that drive and are the browser, installed where they were missing.
-pub(crate) struct Programs {
-    pub(crate) chromium: PathBuf,
-    pub(crate) chromedriver: PathBuf,
+fn install(programs: &[&'static str]) -> anyhow::Result<()> {
+    missing(programs, INSTALLER).map(drop).map_err(|error| with_remedy(&error))
 }
 
-/// Finds or installs the two, and says which they are.
-pub(crate) fn programs() -> anyhow::Result<Programs> {
-    let programs = match find() {
-        Ok(programs) => programs,
-        // A path from the environment is for the user to correct, not for a package manager.
-        Err(error) if [Program::Chromium, Program::ChromeDriver].into_iter().any(named) => return Err(error),
-        Err(_) => install::run().and_then(|()| find())?,
+fn with_remedy(error: &Error) -> anyhow::Error {
+    anyhow::anyhow!("{}\n{}", error.message(), error.remediation())
+}
+
+/// Finds or installs browser and driver, and says which they are.
+pub(crate) fn programs() -> anyhow::Result<Browser> {
+    let programs = browser(INSTALLER).map_err(|error| with_remedy(&error))?;
+    let version = |program: Program, path: &Path| {
+        program.version(path).with_context(|| format!("{} --version does not print a version", path.display()))
     };
-    let (browser, driver) = (version(&programs.chromium)?, version(&programs.chromedriver)?);
+    let browser = version(Program::Chromium, &programs.chromium)?;
+    let driver = version(Program::ChromeDriver, &programs.chromedriver)?;
     println!("Chromium      {browser} ({})", programs.chromium.display());
     println!("ChromeDriver  {driver} ({})", programs.chromedriver.display());
     let (browser, driver) = (major(&browser), major(&driver));
@@ -70,27 +70,6 @@ pub(crate) fn programs() -> anyhow::Result<Programs> {
         );
     }
     Ok(programs)
-}
-
-fn find() -> anyhow::Result<Programs> {
-    Ok(Programs { chromium: Program::Chromium.find()?, chromedriver: Program::ChromeDriver.find()? })
-}
-
-/// Whether the environment says where `program` is.
-fn named(program: Program) -> bool {
-    env::var_os(program.variable()).is_some_and(|path| !path.is_empty())
-}
-
-/// The version that `program` prints, as in `Chromium 156.0.8078.79 built on Debian`.
-fn version(program: &Path) -> anyhow::Result<String> {
-    let output = Command::new(program).arg("--version").output();
-    let output = output.with_context(|| format!("cannot run {}", program.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let version = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-    version.map(str::to_owned).with_context(|| {
-        let said = String::from_utf8_lossy(&output.stderr);
-        format!("{} --version does not print a version: {text}{said}", program.display())
-    })
 }
 
 fn major(version: &str) -> &str {

@@ -8,10 +8,11 @@ use std::{
 
 use anyhow::ensure;
 use argh::FromArgs;
+use ragmaker_project::programs::on_path;
 
 use crate::{
     clients, conformance, deny, engines, firefox, generate, grid, model,
-    process::{cargo, needed, on_path, shown},
+    process::{cargo, needed, shown},
     repeat, setup,
 };
 

@@ -29,7 +29,8 @@ pub(crate) const HOSTS: [Command; 4] = [
 ];
 
 /// The commands of `ragmaker` itself.
-pub(crate) const OWN: [Command; 3] = [
+pub(crate) const OWN: [Command; 4] = [
+    command("setup", "", "find or install Chromium, ChromeDriver and pdftotext"),
     command("doctor", "", "check what the tools need, and say what to do"),
     command("connect", "CLIENT", "set up gemini, claude, codex, opencode, vscode, cursor or zed"),
     command("link", "--dir DIR", "make links, so that each tool can be called by its own name"),

@@ -5,7 +5,7 @@ use std::{ffi::OsString, process::ExitCode};
 use ragmaker_registry::{TOOLS, fail, find, print};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, arguments::nearest};
 
-use crate::{command, connect, doctor, link, overview};
+use crate::{command, connect, doctor, link, overview, setup};
 
 /// The command line of a command.
 type Words = Vec<OsString>;
@@ -37,6 +37,7 @@ fn program(name: &str) -> Option<fn(Words) -> ExitCode> {
         "connect" => connect::main,
         "doctor" => doctor::main,
         "link" => link::main,
+        "setup" => setup::main,
         _ => return None,
     })
 }

@@ -13,6 +13,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
+use ragmaker_packages::{Browser, is_root};
 use ragmaker_tests::site::Site;
 
 use super::{
@@ -21,8 +22,8 @@ use super::{
     memory, release_build,
 };
 use crate::{
-    process::{is_root, line, needed, quiet, root},
-    setup::{self, Programs},
+    process::{line, needed, quiet, root},
+    setup,
 };
 
 const WARM_ROUNDS: usize = 30;
@@ -93,7 +94,7 @@ struct Bench {
     site: Site,
     /// The folder for profiles, documents and the catalog.
     folder: PathBuf,
-    programs: Programs,
+    programs: Browser,
 }
 
 impl Bench {

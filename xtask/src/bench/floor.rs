@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
-use crate::{process::is_root, setup::Programs};
+use ragmaker_packages::{Browser, is_root};
 
 /// The time after which a silent browser is an error.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -32,7 +32,7 @@ pub(super) struct Floor {
 
 impl Floor {
     /// Starts the browser, with its profile in `profile`.
-    pub(super) fn start(programs: &Programs, profile: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(programs: &Browser, profile: &Path) -> anyhow::Result<Self> {
         // That of an earlier browser would be taken for this one's.
         let _ = fs::remove_file(profile.join("DevToolsActivePort"));
         let mut command = Command::new(&programs.chromium);

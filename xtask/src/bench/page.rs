@@ -9,6 +9,7 @@ use std::{
 };
 
 use anyhow::ensure;
+use ragmaker_packages::Browser;
 
 use super::{
     floor::Floor,
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     process::{quiet, root},
-    setup::{self, Programs},
+    setup,
 };
 
 /// The maximum number of milliseconds from the order to load the page until its list is drawn and its texts are prepared.
@@ -66,7 +67,7 @@ pub(super) fn run(sets: &[PathBuf]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(programs: &Programs, tool: &Path, set: &SearchSet, folder: &Path) -> anyhow::Result<()> {
+fn one(programs: &Browser, tool: &Path, set: &SearchSet, folder: &Path) -> anyhow::Result<()> {
     let copies = DOCUMENTS.div_ceil(set.documents.len());
     let base = folder.join(&set.name);
     let bytes = search::write(set, &base, copies)?;

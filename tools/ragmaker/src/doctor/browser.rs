@@ -35,6 +35,15 @@ pub(super) fn checks(quick: bool) -> Vec<Check> {
             checks.push(page());
         }
     }
+    checks.push(if ragmaker_packages::is_root() {
+        Check::note(
+            "sandbox",
+            "root has no sandbox in Chromium: a page that breaks out of its process can do everything",
+            "Run the tools as another user.",
+        )
+    } else {
+        Check::ok("sandbox", "Chromium uses its sandbox where the system allows it")
+    });
     checks.push(if has_display() {
         Check::ok("display", "windows can be shown")
     } else {

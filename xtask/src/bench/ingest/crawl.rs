@@ -15,7 +15,9 @@ use ragmaker_tests::site::{PAGES, Section};
 use serde_json::Value;
 
 use super::super::{harness::verdict, markdown};
-use crate::process::{on_path, quiet, root, ticking};
+use ragmaker_project::programs::on_path;
+
+use crate::process::{quiet, root, ticking};
 
 /// The number of times that each program fetches the site; medians are shown.
 const ROUNDS: usize = 3;

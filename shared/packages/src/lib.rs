@@ -1,0 +1,116 @@
+//! Installs programs that the tools need with the system's package manager.
+//!
+//! [`browser`] finds Chromium and ChromeDriver, or installs them; [`missing`] installs other programs.
+
+mod browser;
+mod manager;
+
+use std::{
+    env,
+    io::{self, IsTerminal, Write},
+    process::{Command, Stdio},
+};
+
+use ragmaker_tool::{Code, Error};
+
+pub use browser::{Browser, browser};
+pub use manager::missing;
+
+/// No package manager that is known here is installed.
+pub const NO_PACKAGE_MANAGER: Code = Code::new("NO_PACKAGE_MANAGER", BY_HAND);
+/// A command has to be run by root, and cannot be here.
+pub const ROOT_NEEDED: Code = Code::new("ROOT_NEEDED", "Run the command yourself, then try again.");
+/// The person declined a command.
+pub const DECLINED: Code = Code::new("DECLINED", "Run the command yourself, then try again.");
+/// A command of the package manager failed.
+pub const INSTALL_FAILED: Code = Code::new("INSTALL_FAILED", BY_HAND);
+
+/// Every code of this crate.
+pub const ERRORS: &[Code] = &[NO_PACKAGE_MANAGER, ROOT_NEEDED, DECLINED, INSTALL_FAILED];
+
+const BY_HAND: &str = "Install Chromium (or Google Chrome) and the ChromeDriver of the same version, from https://googlechromelabs.github.io/chrome-for-testing/ where your system has no packages. Have them on PATH, or set RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER to their paths.";
+
+/// How an installation deals with the person.
+#[derive(Clone, Copy)]
+pub struct Installer<'a> {
+    /// Asks whether to run a command line as root. It is not asked for a process of root.
+    pub confirm: &'a dyn Fn(&str) -> bool,
+    /// Whether command lines and their output are shown.
+    pub is_shown: bool,
+}
+
+impl Installer<'_> {
+    /// Runs `words`, through sudo if it needs root and this process is not root.
+    fn run(self, words: &[&str], root: bool) -> Result<(), Error> {
+        let mut words = words.to_vec();
+        if root && !is_root() {
+            words.splice(0..0, privilege(&words)?.iter().copied());
+            let line = words.join(" ");
+            if !(self.confirm)(&line) {
+                return Err(DECLINED.error(format!("not run: {line}")).detail("command", line));
+            }
+        }
+        let line = words.join(" ");
+        let failed =
+            |what: &dyn std::fmt::Display| INSTALL_FAILED.error(format!("{line}: {what}")).detail("command", &*line);
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]);
+        if env::var_os("CI").is_some() {
+            command.stdin(Stdio::null());
+        }
+        if self.is_shown {
+            println!("$ {line}");
+            io::stdout().flush().map_err(|error| failed(&error))?;
+            let status = command.status().map_err(|error| failed(&error))?;
+            return if status.success() { Ok(()) } else { Err(failed(&status)) };
+        }
+        let output = command.output().map_err(|error| failed(&error))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&output.stderr);
+        Err(failed(&text.trim().lines().last().map_or_else(|| output.status.to_string(), str::to_owned)))
+    }
+}
+
+/// The words before `words` that run them as root.
+fn privilege(words: &[&str]) -> Result<&'static [&'static str], Error> {
+    let is_silent = || {
+        let mut sudo = Command::new("sudo");
+        sudo.args(["--non-interactive", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        sudo.status().is_ok_and(|status| status.success())
+    };
+    if ragmaker_project::programs::on_path("sudo").is_some() {
+        if is_silent() {
+            return Ok(&["sudo", "--non-interactive"]);
+        }
+        if io::stdin().is_terminal() {
+            return Ok(&["sudo"]);
+        }
+    }
+    let line = words.join(" ");
+    Err(ROOT_NEEDED
+        .error(format!("this needs root: {line}"))
+        .remedy(format!("Run it yourself, then try again: {line}"))
+        .detail("command", line))
+}
+
+/// Whether this process is root. Package managers need root, and Chromium's sandbox does not work for root.
+pub fn is_root() -> bool {
+    let output = Command::new("id").arg("-u").output();
+    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_command_is_an_error_with_its_last_line() {
+        let installer = Installer { confirm: &|_| true, is_shown: false };
+        let error = installer.run(&["sh", "-c", "echo a >&2; echo the reason >&2; exit 3"], false).unwrap_err();
+        assert!(error.is(INSTALL_FAILED) && error.message().ends_with("the reason"), "{error}");
+        assert!(installer.run(&["no-such-program"], false).unwrap_err().is(INSTALL_FAILED));
+        installer.run(&["true"], false).unwrap();
+    }
+}

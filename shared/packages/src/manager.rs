@@ -1,0 +1,131 @@
+//! The package managers, and what each calls a program.
+
+use ragmaker_project::programs::on_path;
+use ragmaker_tool::Error;
+
+use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER};
+
+/// A package manager, and its command line.
+pub(crate) struct Manager {
+    pub(crate) program: &'static str,
+    install: &'static [&'static str],
+    /// The packages of the browser and its driver.
+    browser: &'static [&'static str],
+    /// Whether it has to be root.
+    root: bool,
+}
+
+const MANAGERS: &[Manager] = &[
+    Manager {
+        program: "apt-get",
+        install: &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes", "--no-install-recommends"],
+        browser: &["chromium", "chromium-driver", "chromium-sandbox"],
+        root: true,
+    },
+    Manager {
+        program: "dnf",
+        install: &["dnf", "install", "--assumeyes"],
+        browser: &["chromium", "chromedriver"],
+        root: true,
+    },
+    Manager {
+        program: "zypper",
+        install: &["zypper", "--non-interactive", "install"],
+        browser: &["chromium", "chromedriver"],
+        root: true,
+    },
+    Manager {
+        program: "pacman",
+        install: &["pacman", "--sync", "--needed", "--noconfirm"],
+        browser: &["chromium"],
+        root: true,
+    },
+    Manager { program: "apk", install: &["apk", "add"], browser: &["chromium", "chromium-chromedriver"], root: true },
+    Manager {
+        program: "brew",
+        install: &["brew", "install"],
+        browser: &["--cask", "google-chrome", "chromedriver"],
+        root: false,
+    },
+    Manager {
+        program: "winget",
+        install: &["winget", "install", "--exact", "--accept-package-agreements", "--accept-source-agreements"],
+        browser: &["Google.Chrome", "Chromium.ChromeDriver"],
+        root: false,
+    },
+];
+
+impl Manager {
+    /// The one of this machine.
+    pub(crate) fn present() -> Option<&'static Self> {
+        MANAGERS.iter().find(|manager| on_path(manager.program).is_some())
+    }
+
+    pub(crate) fn install_browser(&self, installer: Installer<'_>) -> Result<(), Error> {
+        self.install(self.browser, installer)
+    }
+
+    /// Installs `packages`. A fresh machine has no package lists, or old ones: then they are updated.
+    fn install(&self, packages: &[&str], installer: Installer<'_>) -> Result<(), Error> {
+        let words: Vec<&str> = self.install.iter().chain(packages).copied().collect();
+        match installer.run(&words, self.root) {
+            Err(error) if self.program == "apt-get" && error.is(INSTALL_FAILED) => {
+                self.update(installer)?;
+                installer.run(&words, self.root)
+            }
+            outcome => outcome,
+        }
+    }
+
+    /// Updates the package lists.
+    pub(crate) fn update(&self, installer: Installer<'_>) -> Result<(), Error> {
+        installer.run(&[self.program, "update"], self.root)
+    }
+
+    /// The package with `program`.
+    fn package(&self, program: &'static str) -> &'static str {
+        match (program, self.program) {
+            ("pdftotext", "pacman" | "brew") => "poppler",
+            ("pdftotext", "zypper") => "poppler-tools",
+            ("pdftotext", "winget") => "oschwartz10612.Poppler",
+            ("pdftotext", _) => "poppler-utils",
+            ("Xvfb", "apt-get" | "apk") => "xvfb",
+            ("Xvfb", "dnf" | "zypper") => "xorg-x11-server-Xvfb",
+            ("Xvfb", "pacman") => "xorg-server-xvfb",
+            ("firefox", "apt-get") => "firefox-esr",
+            ("java", "apt-get") => "default-jre-headless",
+            ("java", "dnf") => "java-latest-openjdk-headless",
+            ("java", "zypper") => "java-21-openjdk-headless",
+            ("java", "pacman") => "jre-openjdk-headless",
+            ("java", "apk") => "openjdk21-jre-headless",
+            ("java", "brew") => "openjdk",
+            _ => program,
+        }
+    }
+}
+
+/// Installs those of `programs` that are missing. Returns their names.
+///
+/// # Errors
+///
+/// Those of [`crate::ERRORS`].
+pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Vec<&'static str>, Error> {
+    let missing: Vec<&'static str> = programs.iter().copied().filter(|program| on_path(program).is_none()).collect();
+    if missing.is_empty() {
+        return Ok(missing);
+    }
+    if installer.is_shown {
+        println!("missing: {}", missing.join(", "));
+    }
+    let Some(manager) = Manager::present() else {
+        return Err(NO_PACKAGE_MANAGER
+            .error(format!("{} is missing, and there is no known package manager", missing.join(", ")))
+            .remedy(format!("Install {}, then try again.", missing.join(" and "))));
+    };
+    let packages: Vec<&str> = missing.iter().copied().map(|program| manager.package(program)).collect();
+    let by_hand = |error: Error| {
+        if error.is(INSTALL_FAILED) { error.remedy(format!("Install {}.", packages.join(" and "))) } else { error }
+    };
+    manager.install(&packages, installer).map_err(by_hand)?;
+    Ok(missing)
+}
