@@ -292,8 +292,14 @@ fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let requests: Vec<_> = lines.iter().filter(|line| line["what"] == "request").collect();
     assert_eq!((requests.len(), &requests[0]["step"]), (3, &json!(0)), "{text}");
-    assert_eq!(requests[0]["messages"], json!([{"role": "user", "text": "Is [key] in tides.md?"}]));
-    let told = requests[1]["messages"][2]["text"].as_str().unwrap();
+    // Each message is written once, and the requests name it.
+    let contents: Vec<_> = lines.iter().filter(|line| line["what"] == "message").map(|line| &line["content"]).collect();
+    assert_eq!(contents[0], &json!({"role": "user", "text": "Is [key] in tides.md?"}));
+    let numbers: Vec<_> = lines.iter().filter(|line| line["what"] == "message").map(|line| &line["number"]).collect();
+    assert_eq!(requests[0]["messages"], json!([[numbers[0], numbers[0]]]));
+    assert_eq!(requests[1]["messages"].as_array().unwrap().len(), 1, "{text}");
+    assert_eq!(requests[1]["messages"][0], json!([numbers[0], numbers[2]]));
+    let told = contents[2]["text"].as_str().unwrap();
     assert!(told.contains("The key is [key]."), "{told}");
     assert!(requests[0]["tools"].as_array().unwrap().contains(&json!("read_file")));
     assert!(!text.contains(KEY) && text.contains("[key]"));

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::{
     capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
@@ -23,10 +24,10 @@ use crate::{
 const MAX_SIDE: f64 = 16_383.0;
 
 /// How long to wait for the pictures and fonts of a page.
-const PICTURES: Duration = Duration::from_secs(5);
+pub(crate) const PICTURES: Duration = Duration::from_secs(5);
 
 /// The part of the remaining time that may be waited for them.
-const PICTURES_SHARE: u32 = 2;
+pub(crate) const PICTURES_SHARE: u32 = 2;
 
 /// The maximum number of numbers that are drawn.
 const MAX_NUMBERS: usize = 500;
@@ -121,7 +122,7 @@ impl<'n, 'a> Camera<'n, 'a> {
             self.command("Network.setCacheDisabled", &json!({"cacheDisabled": false}))?;
         }
         if let Some(selector) = selector {
-            self.check(selector, &prepared)?;
+            check(selector, &prepared, &self.navigation.url)?;
         }
         let number = |name: &str| prepared[name].as_f64().unwrap_or_default();
         let mut area = match area {
@@ -142,22 +143,6 @@ impl<'n, 'a> Camera<'n, 'a> {
         let is_cut = area.width > MAX_SIDE || area.height > MAX_SIDE;
         (area.width, area.height) = (area.width.clamp(1.0, MAX_SIDE), area.height.clamp(1.0, MAX_SIDE));
         Ok((area, is_cut))
-    }
-
-    /// Refuses a selector that gives nothing to show.
-    fn check(&self, selector: &str, prepared: &Value) -> Result<(), Error> {
-        if prepared["bad"] == true {
-            let message = format!("--screenshot-selector cannot be {selector:?}: it is not a CSS selector");
-            return Err(ARGUMENT_ERROR.error(message).detail("argument", "--screenshot-selector"));
-        }
-        let is_empty = |name: &str| prepared[name].as_f64().is_none_or(|length| length < 1.0);
-        if is_empty("width") || is_empty("height") {
-            return Err(SELECTOR_NOT_FOUND
-                .error(format!("nothing that shows on the page matches {selector:?}"))
-                .detail("selector", selector)
-                .detail("url", self.navigation.url.as_str()));
-        }
-        Ok(())
     }
 
     /// The picture, and its smaller copy.
@@ -240,4 +225,20 @@ impl<'n, 'a> Camera<'n, 'a> {
         let answer = self.navigation.tab.socket.ask(None, method, params, self.until);
         answer.map_err(|error| Failure::of(error, &self.navigation.url))
     }
+}
+
+/// Refuses a selector that gives nothing to show.
+pub(crate) fn check(selector: &str, prepared: &Value, url: &Url) -> Result<(), Error> {
+    if prepared["bad"] == true {
+        let message = format!("--screenshot-selector cannot be {selector:?}: it is not a CSS selector");
+        return Err(ARGUMENT_ERROR.error(message).detail("argument", "--screenshot-selector"));
+    }
+    let is_empty = |name: &str| prepared[name].as_f64().is_none_or(|length| length < 1.0);
+    if is_empty("width") || is_empty("height") {
+        return Err(SELECTOR_NOT_FOUND
+            .error(format!("nothing that shows on the page matches {selector:?}"))
+            .detail("selector", selector)
+            .detail("url", url.as_str()));
+    }
+    Ok(())
 }

@@ -166,6 +166,11 @@ impl Driver {
         self.command(http::Method::POST, path, Some(body), deadline)
     }
 
+    /// Asks for what a command without a body answers.
+    pub(crate) fn get(&self, path: &str, deadline: Instant) -> Result<Value, CommandError> {
+        self.command(http::Method::GET, path, None, deadline)
+    }
+
     fn command(
         &self,
         method: http::Method,
@@ -224,6 +229,14 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T
     tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| CommandError::Late)
 }
 
+/// How the words for a reference to an element that has gone begin.
+const STALE: &str = "stale element reference";
+
+/// Whether the element of a command has gone.
+pub(crate) fn is_stale(error: &CommandError) -> bool {
+    matches!(error, CommandError::Failed(words) if words.starts_with(STALE))
+}
+
 /// The meaning of a WebDriver error. ChromeDriver's own errors are not in the standard and are reported by
 /// their names only.
 fn command_error(error: &CmdError) -> CommandError {
@@ -232,6 +245,10 @@ fn command_error(error: &CmdError) -> CommandError {
         CmdError::Standard(standard) => match standard.error {
             ErrorStatus::InvalidSessionId => CommandError::Ended,
             ErrorStatus::NoSuchWindow => CommandError::Gone,
+            // The message alone says it in other words in each browser.
+            ErrorStatus::StaleElementReference | ErrorStatus::NoSuchElement | ErrorStatus::DetachedShadowRoot => {
+                CommandError::Failed(format!("{STALE}: {standard}"))
+            }
             ErrorStatus::Timeout | ErrorStatus::ScriptTimeout => CommandError::Late,
             // geckodriver's words for a browser that has ended.
             ErrorStatus::UnknownError if standard.message.contains("Failed to decode response from marionette") => {

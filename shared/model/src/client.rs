@@ -232,14 +232,20 @@ impl Client {
         let (system, messages) = text::rendered(request, text::SCHEMA_RULES);
         let plain = Request { system: &system, messages: &messages, tools: &Declarations::default() };
         let schema = text::schema(request.tools);
-        let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |_| ())?;
-        if let Some(said) = text::said(&collected.text) {
+        let (mut said, mut shown) = (text::Said::default(), false);
+        let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |piece| {
+            said.feed(piece, &mut |text| {
+                shown = true;
+                show(text);
+            });
+        })?;
+        if let Some(said) = said.end(&collected.text) {
             collected.replace_text(said);
         } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools) {
             collected.replace_text(left);
             collected.drafts = drafts;
         }
-        if !collected.text.is_empty() {
+        if !shown && !collected.text.is_empty() {
             show(&collected.text);
         }
         Ok(collected.finish(request.messages))

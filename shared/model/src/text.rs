@@ -27,9 +27,74 @@ pub(crate) fn schema(tools: &[Declaration]) -> Value {
 }
 
 /// The text of an answer in the form of [`schema`]; `None` for a call.
-pub(crate) fn said(text: &str) -> Option<String> {
+fn said(text: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
     object.get("answer").filter(|_| object.len() == 1)?.as_str().map(str::to_owned)
+}
+
+/// The text of an answer in the form of [`schema`], as it comes.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    json: String,
+    /// The end of the part of `json` that is decoded.
+    decoded: usize,
+    text: String,
+    is_over: bool,
+}
+
+impl Said {
+    /// Takes the next `piece` of the JSON text.
+    pub(crate) fn feed(&mut self, piece: &str, show: &mut dyn FnMut(&str)) {
+        self.json += piece;
+        if self.decoded == 0 {
+            let mut rest = self.json.as_str();
+            for mark in ["{", "\"answer\"", ":", "\""] {
+                let Some(after) = rest.trim_start().strip_prefix(mark) else { return };
+                rest = after;
+            }
+            self.decoded = self.json.len() - rest.len();
+        }
+        if self.is_over {
+            return;
+        }
+        let rest = &self.json[self.decoded..];
+        let (length, is_over) = whole_characters(rest);
+        let Ok(text) = serde_json::from_str::<String>(&format!("\"{}\"", &rest[..length])) else { return };
+        (self.decoded, self.is_over) = (self.decoded + length, is_over);
+        if !text.is_empty() {
+            show(&text);
+            self.text += &text;
+        }
+    }
+
+    /// The text of the answer whose JSON is `whole`, which may have been cut off; `None` for a call.
+    pub(crate) fn end(self, whole: &str) -> Option<String> {
+        said(whole).or_else(|| Some(self.text).filter(|text| !text.is_empty()))
+    }
+}
+
+/// The length of the characters at the start of the inside of a JSON text that are complete, and whether the text ends
+/// after them.
+fn whole_characters(json: &str) -> (usize, bool) {
+    let mut at = 0;
+    while let Some(c) = json[at..].chars().next() {
+        let escape = |at: usize| json[at..].starts_with("\\u").then(|| json.get(at + 2..at + 6)).flatten();
+        let length = match c {
+            '"' => return (at, true),
+            '\\' if json[at..].starts_with("\\u") => match escape(at).map(|digits| u16::from_str_radix(digits, 16)) {
+                // The first half of a character.
+                Some(Ok(0xd800..=0xdbff)) => 12,
+                _ => 6,
+            },
+            '\\' => 2,
+            c => c.len_utf8(),
+        };
+        if at + length > json.len() {
+            break;
+        }
+        at += length;
+    }
+    (at, false)
 }
 
 /// The request with its tools and calls written as text.
@@ -208,7 +273,35 @@ mod tests {
         assert_eq!(shown(&["{\"a\": 1}"], "{\"a\": 1}").1, ["{\"a\": 1}"]);
     }
 
+    #[test]
+    fn the_text_of_a_json_answer_is_shown_as_it_comes() {
+        let (mut said, mut shown) = (Said::default(), vec![]);
+        for piece in [" {\"ans", "wer\" : \"", "It \\", "\"is\\u6f", "6e\\ud83c", "\\udf0a", " high\\n", "\"", "}"] {
+            said.feed(piece, &mut |text| shown.push(text.to_owned()));
+        }
+        assert_eq!(shown, ["It ", "\"is", "潮", "🌊", " high\n"]);
+        assert_eq!(said.end("{\"answer\": \"whole\"}").as_deref(), Some("whole"));
+        let mut call = Said::default();
+        call.feed("{\"tool\": \"answer\", \"arguments\": {\"answer\": \"x\"}}", &mut |_| unreachable!());
+        assert_eq!(call.end("{\"tool\": \"answer\", \"arguments\": {}}"), None);
+        let mut cut = Said::default();
+        cut.feed("{\"answer\": \"It is", &mut |_| ());
+        assert_eq!(cut.end("{\"answer\": \"It is").as_deref(), Some("It is"));
+    }
+
     proptest! {
+        #[test]
+        fn a_json_answer_in_pieces_is_shown_whole(text: String, length in 1..5_usize) {
+            let whole = json!({"answer": text}).to_string();
+            let (mut said, mut shown) = (Said::default(), String::new());
+            let characters: Vec<char> = whole.chars().collect();
+            for piece in characters.chunks(length) {
+                said.feed(&piece.iter().collect::<String>(), &mut |text| shown += text);
+            }
+            prop_assert_eq!(&shown, &text);
+            prop_assert_eq!(said.end(&whole), Some(text));
+        }
+
         #[test]
         fn a_text_without_calls_is_shown_as_a_whole(
             pieces in prop::collection::vec("[a`{<潮\\n ]{0,4}", 0..12),

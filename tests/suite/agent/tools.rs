@@ -320,7 +320,11 @@ fn a_request_for_a_summary_is_counted_and_logged() {
     let of = |what: &str| lines.iter().filter(|line| line["what"] == what).collect::<Vec<_>>();
     let requests = of("request");
     assert_eq!(requests.len(), 5, "{text}");
-    let asked = requests[3]["messages"][0]["text"].as_str().unwrap();
+    let number = &requests[3]["messages"][0][0];
+    // Each run counts its messages: the last line before the request that has the number.
+    let before = lines.iter().take_while(|line| *line != requests[3]);
+    let message = before.filter(|line| line["what"] == "message" && line["number"] == *number).last().unwrap();
+    let asked = message["content"]["text"].as_str().unwrap();
     assert!(asked.contains("<conversation>") && asked.contains("Question 0?"), "{asked}");
     assert_eq!((&requests[3]["state"], requests[3]["tools"].as_array().unwrap().len()), (&json!("summary"), 0));
     assert_eq!((of("retry").len(), &of("retry")[0]["state"], of("summary").len()), (1, &json!("summary"), 1), "{text}");

@@ -143,6 +143,12 @@ impl Agent {
         }
     }
 
+    /// Adds a warning to the answer, and shows it.
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.screen.dim(&format!("  {warning}"));
+        self.warnings.push(warning);
+    }
+
     /// Asks the model.
     fn decide(&mut self) -> Event {
         if let Some(broken) = self.state.history.broken() {

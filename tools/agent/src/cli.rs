@@ -46,7 +46,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals: &Signals) -> Result<End, Error> {
     let request = request(arguments)?;
     // Read before anything is made: it may be refused.
-    let input = piped::text(signals.cancel())?;
+    let input = piped::input(signals.cancel())?;
     signals.check()?;
     let text = piped::appended(request.as_deref().unwrap_or_default(), &input);
     let goes_on = arguments.continue_last || arguments.resume.is_some();
@@ -54,6 +54,9 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
         return Err(no_request());
     }
     let (mut agent, is_resumed) = start::agent(arguments, host, signals)?;
+    if input == piped::Input::Silent {
+        agent.warn(piped::silence());
+    }
     if is_conversation {
         conversation::hold(agent, signals, is_resumed);
         return Ok(End::Left);

@@ -1,6 +1,7 @@
 //! The log of `--debug`: one JSON object per line, without API keys, readable by its owner only.
 
 use std::{
+    collections::HashMap,
     fs::{self, File, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
@@ -26,6 +27,10 @@ struct Open {
     path: PathBuf,
     file: File,
     session: String,
+    /// The numbers of the instructions and messages that the file has, by their JSON.
+    numbers: HashMap<String, usize>,
+    /// The number of the last line of each kind.
+    last: HashMap<String, usize>,
 }
 
 impl Log {
@@ -34,7 +39,13 @@ impl Log {
         let path = cache.join("logs").join("agent.jsonl");
         let made = ragmaker_project::create_private(&cache.join("logs"));
         let file = made.ok().and_then(|()| append(&path));
-        Self(file.map(|file| Open { path, file, session: session.to_owned() }))
+        Self(file.map(|file| Open {
+            path,
+            file,
+            session: session.to_owned(),
+            numbers: HashMap::new(),
+            last: HashMap::new(),
+        }))
     }
 
     /// Names the conversation of the lines that follow.
@@ -49,8 +60,9 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Adds a line with a request to the model at `endpoint`: all that the model is told. The declarations of tools are
-    /// the same in each request of a run, so only the names are written.
+    /// Adds a line with a request to the model at `endpoint`. The declarations of tools are the same in each request of a
+    /// run, so only the names are written. The instructions and the messages have lines of their own, each only once:
+    /// with the whole history in every request, a conversation of 200 turns would fill all files.
     pub(crate) fn request(
         &mut self,
         state: &State,
@@ -58,14 +70,41 @@ impl Log {
         request: &Request<'_>,
         blank: impl Fn(&str) -> String,
     ) {
-        if self.is_on() {
-            let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-            let members = json!({
-                "model": endpoint.model, "tokens": state.tokens(), "system": request.system,
-                "messages": request.messages, "tools": tools,
-            });
-            self.line(state, "request", &members, blank);
+        if !self.is_on() {
+            return;
         }
+        let system = self.number(state, "instructions", &json!(request.system), &blank);
+        let mut ranges: Vec<[usize; 2]> = vec![];
+        for message in request.messages {
+            let number = self.number(state, "message", &json!(message), &blank);
+            match ranges.last_mut() {
+                Some([_, last]) if *last + 1 == number => *last = number,
+                _ => ranges.push([number, number]),
+            }
+        }
+        let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let members = json!({
+            "model": endpoint.model, "tokens": state.tokens(), "instructions": system, "messages": ranges, "tools": tools,
+        });
+        self.line(state, "request", &members, &blank);
+    }
+
+    /// The number of instructions or of a message. A line with it is added if the file has none.
+    fn number(&mut self, state: &State, what: &str, content: &Value, blank: impl Fn(&str) -> String) -> usize {
+        let Some(open) = &mut self.0 else { return 0 };
+        let key = format!("{what} {content}");
+        if let Some(number) = open.numbers.get(&key) {
+            return *number;
+        }
+        let last = open.last.entry(what.to_owned()).or_default();
+        *last += 1;
+        let number = *last;
+        self.line(state, what, &json!({"number": number, "content": content}), blank);
+        // After the line, because it may begin a new file.
+        if let Some(open) = &mut self.0 {
+            open.numbers.insert(key, number);
+        }
+        number
     }
 
     /// Adds a line with these members, without the keys that `blank` removes. `state` is that of the conversation.
@@ -79,10 +118,10 @@ impl Log {
             line.extend(members.clone());
         }
         let text = blank(&line.to_string()) + "\n";
-        let _ = open.file.write_all(text.as_bytes());
-        if open.file.metadata().is_ok_and(|data| data.len() > FULL) {
+        if open.file.metadata().is_ok_and(|data| data.len() > 0 && data.len() + text.len() as u64 > FULL) {
             open.rotate();
         }
+        let _ = open.file.write_all(text.as_bytes());
     }
 }
 
@@ -95,6 +134,7 @@ impl Open {
         let _ = fs::rename(&self.path, aside(1));
         if let Some(file) = append(&self.path) {
             self.file = file;
+            self.numbers.clear();
         }
     }
 }

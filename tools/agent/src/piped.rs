@@ -1,4 +1,8 @@
 //! Piped input, which is appended to the request.
+//!
+//! A script, a scheduler or another program may leave standard input open and write nothing. With a request in the
+//! arguments, the run then goes on without input, and both the person and the model are told so. Input that has begun has
+//! to end: a part of it could lead to a wrong answer.
 
 use std::{
     io::{self, IsTerminal, Read},
@@ -22,18 +26,26 @@ const POLL: Duration = Duration::from_millis(20);
 const OPEN: &str = "Save the output of the other program in a file of the project, and ask about the file. If there is no input, \
     add < /dev/null.";
 
-/// The text on standard input; empty for a terminal. `cancel` ends the wait for it.
-pub(crate) fn text(cancel: &Cancel) -> Result<String, Error> {
-    let input = io::stdin();
-    if input.is_terminal() {
-        return Ok(String::new());
-    }
-    let Ok(input) = ragmaker_registry::stdin::take() else { return Ok(String::new()) };
-    let bytes = read(input, TIMEOUT, cancel)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// What is on standard input.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A text; empty for a terminal.
+    Text(String),
+    /// Nothing came, but it is open.
+    Silent,
 }
 
-fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Cancel) -> Result<Vec<u8>, Error> {
+/// What is on standard input. `cancel` ends the wait for it.
+pub(crate) fn input(cancel: &Cancel) -> Result<Input, Error> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return Ok(Input::Text(String::new()));
+    }
+    let Ok(input) = ragmaker_registry::stdin::take() else { return Ok(Input::Text(String::new())) };
+    read(input, TIMEOUT, cancel)
+}
+
+fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Cancel) -> Result<Input, Error> {
     let (sender, pieces) = mpsc::sync_channel(4);
     let reading = move || {
         let mut buffer = vec![0; 64 * 1024];
@@ -59,6 +71,7 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Canc
         let piece = match pieces.recv_timeout(POLL) {
             Ok(piece) => piece.map_err(failed)?,
             Err(RecvTimeoutError::Timeout) if Instant::now() < until => continue,
+            Err(RecvTimeoutError::Timeout) if bytes.is_empty() => return Ok(Input::Silent),
             Err(RecvTimeoutError::Timeout) => {
                 let message = format!("standard input did not end within {} s", patience.as_secs());
                 return Err(INPUT_TOO_LARGE.error(message).remedy(OPEN).detail("limit_s", patience.as_secs()));
@@ -72,11 +85,24 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Canc
             return Err(INPUT_TOO_LARGE.error(message).remedy(advice).detail("limit", MAX_BYTES));
         }
     }
-    Ok(bytes)
+    Ok(Input::Text(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// The warning for standard input on which nothing came.
+pub(crate) fn silence() -> String {
+    format!(
+        "nothing came on standard input within {} s, so there is no input; < /dev/null avoids the wait",
+        TIMEOUT.as_secs()
+    )
 }
 
 /// A request with what was piped in.
-pub(crate) fn appended(request: &str, input: &str) -> String {
+pub(crate) fn appended(request: &str, input: &Input) -> String {
+    let input = match input {
+        Input::Text(text) => text,
+        Input::Silent if request.trim().is_empty() => return String::new(),
+        Input::Silent => "(nothing came)",
+    };
     match (request.trim().is_empty(), input.trim().is_empty()) {
         (_, true) => request.to_owned(),
         (true, false) => input.to_owned(),
@@ -91,18 +117,18 @@ mod tests {
     #[test]
     fn input_is_limited_in_size_and_time() {
         let cancel = Cancel::default();
-        assert_eq!(read(&b"abc"[..], TIMEOUT, &cancel).unwrap(), b"abc");
+        assert_eq!(read(&b"abc"[..], TIMEOUT, &cancel).unwrap(), Input::Text("abc".to_owned()));
         assert!(read(io::repeat(b'x'), TIMEOUT, &cancel).unwrap_err().is(INPUT_TOO_LARGE));
         let (reader, _writer) = io::pipe().unwrap();
-        let error = read(reader.try_clone().unwrap(), Duration::from_millis(30), &cancel).unwrap_err();
-        assert!(error.is(INPUT_TOO_LARGE) && error.message().contains("did not end"), "{error}");
+        assert_eq!(read(reader.try_clone().unwrap(), Duration::from_millis(30), &cancel).unwrap(), Input::Silent);
         // What came before is not taken for all.
         let (begun, mut writer) = io::pipe().unwrap();
         io::Write::write_all(&mut writer, b"half").unwrap();
-        assert!(read(begun, Duration::from_millis(30), &cancel).unwrap_err().is(INPUT_TOO_LARGE));
+        let error = read(begun, Duration::from_millis(30), &cancel).unwrap_err();
+        assert!(error.is(INPUT_TOO_LARGE) && error.message().contains("did not end"), "{error}");
         assert!(read(Broken, TIMEOUT, &cancel).unwrap_err().message().contains("broken disk"));
         cancel.cancel();
-        assert!(read(reader, Duration::from_hours(1), &cancel).unwrap().is_empty());
+        assert_eq!(read(reader, Duration::from_hours(1), &cancel).unwrap(), Input::Text(String::new()));
     }
 
     struct Broken;
@@ -115,8 +141,11 @@ mod tests {
 
     #[test]
     fn what_is_piped_in_is_set_apart() {
-        assert_eq!(appended("Why?", " \n"), "Why?");
-        assert_eq!(appended("", "Why?"), "Why?");
-        assert_eq!(appended("Why?", "log\n"), "Why?\n\n<stdin>\nlog\n</stdin>");
+        let text = |text: &str| Input::Text(text.to_owned());
+        assert_eq!(appended("Why?", &text(" \n")), "Why?");
+        assert_eq!(appended("", &text("Why?")), "Why?");
+        assert_eq!(appended("Why?", &text("log\n")), "Why?\n\n<stdin>\nlog\n</stdin>");
+        assert_eq!(appended("Why?", &Input::Silent), "Why?\n\n<stdin>\n(nothing came)\n</stdin>");
+        assert_eq!(appended("", &Input::Silent), "");
     }
 }

@@ -255,12 +255,9 @@ impl Input<'_> {
         let events = [mouse("mouseMoved", point, 0), mouse("mousePressed", point, 1), mouse("mouseReleased", point, 0)];
         self.socket.ask_all(&events, self.until)?;
         match self.on(&reached.place, &reached.object, "disarm", &Value::Null) {
-            Ok(heard) if heard["own"] == false && heard["other"].is_string() => {
-                let by = heard["other"].as_str().unwrap_or_default();
-                Err(unusable(locator, &reached.state, &format!("moved away before the click, which met {by}")).into())
-            }
+            Ok(heard) => Ok(check_click(locator, reached, &heard)?),
             // The click may have removed the document or the frame.
-            Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
+            Err(CommandError::Failed(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -279,6 +276,14 @@ fn mouse(kind: &str, point: Option<(f64, f64)>, buttons: u8) -> (&'static str, V
         "clickCount": u8::from(pressed),
     });
     ("Input.dispatchMouseEvent", params)
+}
+
+/// An error if the click reached another element, by what the document has `heard`.
+pub(crate) fn check_click(locator: &Locator, reached: &UsableElement, heard: &Value) -> Result<(), Error> {
+    match heard["other"].as_str().filter(|_| heard["own"] == false) {
+        Some(by) => Err(unusable(locator, &reached.state, &format!("moved away before the click, which met {by}"))),
+        None => Ok(()),
+    }
 }
 
 /// The reason why an element in this `state` cannot be used.

@@ -23,7 +23,7 @@ mod keys;
 mod perform;
 mod step;
 pub(crate) mod surface;
-mod upload;
+pub(crate) mod upload;
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! Uploads by the DevTools socket: to a field for files, or to the file dialog that a click opens.
+//! Uploads by the DevTools socket: to a field for files, or to the file dialog that a click opens. What a field takes is the
+//! same by WebDriver commands.
 
 use std::time::Instant;
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    input::{Requirement, StepError, unusable},
+    input::{Requirement, StepError, UsableElement, unusable},
     perform::{LIST_TIMEOUT, PAUSE},
     surface::Surface,
 };
@@ -17,10 +18,7 @@ impl Actor<'_, '_> {
     pub(super) fn give_files(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         let reached = self.reach(locator, Requirement::Enabled)?;
         let session = reached.place.session.clone();
-        let target = if reached.is("file") && reached.state["kind"] == "input" {
-            if files.len() > 1 && !reached.is("multiple") {
-                return Err(unusable(locator, &reached.state, "takes one file").into());
-            }
+        let target = if takes_files(locator, &reached, files)? {
             json!({"objectId": reached.object})
         } else {
             self.file_dialog(locator)?
@@ -30,15 +28,8 @@ impl Actor<'_, '_> {
             params[name] = value.clone();
         }
         let until = self.until;
-        self.navigation.tab.socket.ask(session.as_deref(), "DOM.setFileInputFiles", &params, until).map_err(
-            |error| match error {
-                CommandError::Failed(words) => {
-                    StepError::Step(unusable(locator, &reached.state, &format!("did not take the file: {words}")))
-                }
-                error => error.into(),
-            },
-        )?;
-        Ok(())
+        let given = self.navigation.tab.socket.ask(session.as_deref(), "DOM.setFileInputFiles", &params, until);
+        given.map(drop).map_err(|error| not_taken(locator, &reached, error))
     }
 
     /// The file input of the dialog that a click opens.
@@ -62,5 +53,24 @@ impl Actor<'_, '_> {
         self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
         let field = field.ok_or_else(|| unusable(locator, &reached.state, "asks for no file"))?;
         Ok(json!({"backendNodeId": field}))
+    }
+}
+
+/// Whether the element is a field for files; an error if it takes fewer than these.
+pub(crate) fn takes_files(locator: &Locator, reached: &UsableElement, files: &[String]) -> Result<bool, StepError> {
+    let is_field = reached.is("file") && reached.state["kind"] == "input";
+    if is_field && files.len() > 1 && !reached.is("multiple") {
+        return Err(unusable(locator, &reached.state, "takes one file").into());
+    }
+    Ok(is_field)
+}
+
+/// The error for files that the browser did not give to the field.
+pub(crate) fn not_taken(locator: &Locator, reached: &UsableElement, error: CommandError) -> StepError {
+    match error {
+        CommandError::Failed(words) => {
+            unusable(locator, &reached.state, &format!("did not take the file: {words}")).into()
+        }
+        error => error.into(),
     }
 }

@@ -56,12 +56,9 @@ pub(crate) fn find(
         Match::None => {}
     }
     if locator.role().is_none() {
-        let (plain, number) = Locator::numbered(&locator.text);
-        for what in ["by-text", "by-css"] {
-            for (text, number) in [(locator.text.as_str(), None), (plain, number)] {
-                if let Some(found) = shown(frames, socket, &all, (what, text, number), until)? {
-                    return Ok(found);
-                }
+        for way in locator.shown_as() {
+            if let Some(found) = shown(frames, socket, &all, way, until)? {
+                return Ok(found);
             }
         }
     }
@@ -123,6 +120,26 @@ fn queried(socket: &mut TabSocket, role: &str, name: &str, until: Instant) -> Re
     Ok(Some(Place { session: None, frame: socket.frame().to_owned(), node }))
 }
 
+/// Which of the elements that a text or CSS finds is named.
+pub(crate) enum Chosen {
+    /// None.
+    None,
+    /// That at this index.
+    One(usize),
+    /// Any of them, which is an error.
+    Several,
+}
+
+/// Which of `count` elements is named, by its number or because it is the only one.
+pub(crate) fn chosen(number: Option<usize>, count: usize) -> Chosen {
+    match (number, count) {
+        (Some(number), count) if (1..=count).contains(&number) => Chosen::One(number - 1),
+        (None, 1) => Chosen::One(0),
+        (Some(_), _) | (None, 0) => Chosen::None,
+        (None, _) => Chosen::Several,
+    }
+}
+
 /// The elements that the frames find by text or CSS; `None` if there are none.
 fn shown(
     frames: &mut Frames,
@@ -131,20 +148,16 @@ fn shown(
     (what, text, number): (&str, &str, Option<usize>),
     until: Instant,
 ) -> Result<Option<Result<FoundElement, NotFound>>, CommandError> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
     for frame in all {
         let objects = match frames.elements(socket, frame, what, &json!(text), until) {
             // The frame is gone or has another document.
             Err(CommandError::Failed(_)) => continue,
             objects => objects?.unwrap_or_default(),
         };
-        let chosen = match (number, objects.len()) {
-            (_, 0) => continue,
-            (Some(number), _) => objects.get(number - 1),
-            (None, 1) => objects.first(),
-            (None, _) => {
+        let object = match chosen(number, objects.len()) {
+            Chosen::None => continue,
+            Chosen::One(index) => &objects[index],
+            Chosen::Several => {
                 let mut listed = vec![];
                 for (index, object) in objects.iter().enumerate().take(LISTED) {
                     let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
@@ -153,7 +166,6 @@ fn shown(
                 return Ok(Some(Err(NotFound::Several(listed))));
             }
         };
-        let Some(object) = chosen else { continue };
         if let Some(place) = Frames::place(socket, frame, object, until)? {
             return Ok(Some(Ok(FoundElement { place })));
         }

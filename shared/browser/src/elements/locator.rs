@@ -44,13 +44,24 @@ impl Locator {
     }
 
     /// The text without the number at its end, and the number, counted from 1.
-    pub(crate) fn numbered(text: &str) -> (&str, Option<usize>) {
+    fn numbered(text: &str) -> (&str, Option<usize>) {
         let numbered = || {
             let (text, number) = text.strip_suffix(']')?.rsplit_once('[')?;
             let number = number.parse().ok().filter(|number| *number > 0)?;
             Some((text.trim_end(), number))
         };
         numbered().map_or((text, None), |(text, number)| (text, Some(number)))
+    }
+
+    /// The ways to find an element by what it shows, then by CSS: the operation of `js/page.js`, its text, and the number of
+    /// the element among those that it finds.
+    pub(crate) fn shown_as(&self) -> impl Iterator<Item = (&'static str, &str, Option<usize>)> {
+        let (plain, number) = Self::numbered(&self.text);
+        let texts = [Some((self.text.as_str(), None)), number.map(|number| (plain, Some(number)))];
+        let ways = ["by-text", "by-css"]
+            .into_iter()
+            .flat_map(move |what| texts.into_iter().flatten().map(move |(text, number)| (what, text, number)));
+        ways.filter(|(_, text, _)| !text.trim().is_empty())
     }
 
     /// Matches `nodes` by role and name, or by text.

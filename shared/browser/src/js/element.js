@@ -2,9 +2,11 @@
 // cannot change what it finds. `what` names the act; the answer can be written as JSON.
 function (what, given) {
   const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.getRootNode().host ?? null;
-  // Also for an element that has gone: its document has heard the click, or what met it.
+  // Also for an element that has gone: its document has heard the click, or what met it. Over WebDriver, each script has
+  // globals of its own, so the document keeps it.
+  const HEARD = Symbol.for("ragmaker-heard");
   if (what === "disarm") {
-    const heard = globalThis.heard;
+    const heard = (this.ownerDocument ?? this)[HEARD];
     heard?.end();
     return { own: heard?.own ?? false, other: heard?.other ?? null };
   }
@@ -70,7 +72,7 @@ function (what, given) {
     }
     // A click is told of by the element itself, which may be in a closed shadow root, and by the window.
     case "arm": {
-      const heard = globalThis.heard = { own: false, other: null };
+      const heard = element.ownerDocument[HEARD] = { own: false, other: null };
       const own = () => { heard.own = true; };
       const any = (event) => {
         const [first] = event.composedPath();

@@ -41,6 +41,7 @@ switch (what) {
     const { left, top, width, height } = element.getBoundingClientRect();
     return { x: left + scrollX, y: top + scrollY, width, height };
   }
+  case "element": return first(given);
   // Draws numbers and boxes above everything else: [number, [x, y, width, height]] in the document.
   case "number": {
     const host = doc.createElement("div"), paint = (element, text) => { element.style.cssText = text; return element; };

@@ -18,12 +18,17 @@ use super::{PlainVisit, controls};
 use crate::{
     act::{
         Keys, RESERVE,
-        input::{Requirement, StepError, UsableElement, missing, refusal, unusable},
+        input::{Requirement, StepError, UsableElement, check_click, gone, missing, refusal, unusable},
         surface::{ELEMENT_TIMEOUT, Surface},
+        upload::{not_taken, takes_files},
     },
-    elements::{Locator, Match, NotFound, PAGE, Place, find},
+    elements::{
+        Locator, Match, NotFound, PAGE, Place,
+        find::{self, Chosen},
+    },
     error::CommandError,
     readiness::limits::LIMITS,
+    webdriver::is_stale,
 };
 
 /// The interval between two attempts.
@@ -36,6 +41,7 @@ if (document[leaves] === undefined) addEventListener('beforeunload', () => { doc
 document[leaves] = false;
 return true;";
 const LEAVES: &str = "return document[Symbol.for('ragmaker-leaves')] === true;";
+const STAYS: &str = "document[Symbol.for('ragmaker-leaves')] = false; return true;";
 const INSERT: &str = "return document.execCommand('insertText', false, arguments[0]);";
 
 /// Takes steps in the page of a visit.
@@ -85,25 +91,18 @@ impl<'v, 'a> PlainActor<'v, 'a> {
             Match::None => {}
         }
         if locator.role().is_none() {
-            let (plain, number) = Locator::numbered(&locator.text);
-            for what in ["by-text", "by-css"] {
-                for (text, number) in [(locator.text.as_str(), None), (plain, number)] {
-                    if text.trim().is_empty() {
-                        continue;
+            for (what, text, number) in locator.shown_as() {
+                let mut found = self.by(what, text)?;
+                match find::chosen(number, found.len()) {
+                    Chosen::One(index) => return Ok(Ok(found.swap_remove(index))),
+                    Chosen::Several => {
+                        let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
+                            let state = self.visit.on(reference, "state", &Value::Null)?;
+                            Ok(find::described(text, index, &state))
+                        });
+                        return Ok(Err(NotFound::Several(listed.collect::<Result<_, CommandError>>()?)));
                     }
-                    let mut found = self.by(what, text)?;
-                    match number {
-                        Some(number) if number <= found.len() => return Ok(Ok(found.swap_remove(number - 1))),
-                        None if found.len() == 1 => return Ok(Ok(found.swap_remove(0))),
-                        None if !found.is_empty() => {
-                            let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
-                                let state = self.visit.on(reference, "state", &Value::Null)?;
-                                Ok(find::described(text, index, &state))
-                            });
-                            return Ok(Err(NotFound::Several(listed.collect::<Result<_, CommandError>>()?)));
-                        }
-                        _ => {}
-                    }
+                    Chosen::None => {}
                 }
             }
         }
@@ -160,6 +159,10 @@ impl Surface for PlainActor<'_, '_> {
                 Ok(_) => break,
                 Err(error) => return Err(error.into()),
             }
+        }
+        if Instant::now() + PAUSE >= cap {
+            // It was a download: the steps that follow do not wait for it.
+            let _ = self.visit.execute(STAYS, &json!([]), LIMITS.plain_look);
         }
         self.visit.rest().map(drop).map_err(|failure| StepError::Page(Box::new(failure)))
     }
@@ -231,18 +234,23 @@ impl Surface for PlainActor<'_, '_> {
             } else if words.contains("interactable") || words.contains("scrolled into view") {
                 "is beyond what can be scrolled to"
             } else {
-                break clicked.map_err(StepError::from);
+                break match clicked {
+                    Err(error) if is_stale(&error) => Err(gone(locator).into()),
+                    clicked => clicked.map_err(StepError::from),
+                };
             };
             if begun.elapsed() >= ELEMENT_TIMEOUT || Instant::now() + PAUSE >= self.until {
                 break Err(unusable(locator, &reached.state, reason).detail("driver", words.as_str()).into());
             }
             thread::sleep(PAUSE);
         };
-        match self.visit.on(&target, "disarm", &Value::Null) {
+        let heard = match self.visit.heard() {
             // The click may have removed the document.
-            Ok(_) | Err(CommandError::Failed(_)) => clicked.map(drop),
-            Err(error) => Err(error.into()),
-        }
+            Err(CommandError::Failed(_)) => Value::Null,
+            heard => heard?,
+        };
+        clicked?;
+        check_click(locator, reached, &heard).map_err(StepError::from)
     }
 
     fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
@@ -278,19 +286,11 @@ impl Surface for PlainActor<'_, '_> {
                 .into());
         }
         let reached = self.reach(locator, Requirement::Enabled)?;
-        if !(reached.is("file") && reached.state["kind"] == "input") {
+        if !takes_files(locator, &reached, files)? {
             return Err(unusable(locator, &reached.state, "is no field for files").into());
-        }
-        if files.len() > 1 && !reached.is("multiple") {
-            return Err(unusable(locator, &reached.state, "takes one file").into());
         }
         let path = format!("element/{}/value", reached.object);
         let given = self.visit.driver.post(&path, json!({"text": files.join("\n")}), self.visit.deadline);
-        given.map(drop).map_err(|error| match error {
-            CommandError::Failed(words) => {
-                unusable(locator, &reached.state, &format!("did not take the file: {words}")).into()
-            }
-            error => error.into(),
-        })
+        given.map(drop).map_err(|error| not_taken(locator, &reached, error))
     }
 }

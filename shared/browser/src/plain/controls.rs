@@ -7,6 +7,7 @@ use crate::{
     elements::{ELEMENT, Node, Place, ROLES},
     error::CommandError,
     readiness::limits::LIMITS,
+    webdriver::is_stale,
 };
 
 const CONTROLS: &str = concat!(
@@ -71,10 +72,19 @@ impl PlainVisit<'_> {
         self.execute(&in_function(script), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
     }
 
-    /// Runs an operation of `js/element.js` on an element.
+    /// Runs an operation of `js/element.js` on an element. One that has gone is answered as by the script.
     pub(super) fn on(&self, reference: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(...arguments);");
-        self.execute(&script, &json!([element(reference), what, given]), LIMITS.plain_take)
+        match self.execute(&script, &json!([element(reference), what, given]), LIMITS.plain_take) {
+            Err(error) if is_stale(&error) => Ok(json!({"gone": true})),
+            answer => answer,
+        }
+    }
+
+    /// What the document has heard of a click. The element may have gone.
+    pub(super) fn heard(&self) -> Result<Value, CommandError> {
+        let script = format!("return (\n{ELEMENT}\n).call(document.documentElement ?? document, 'disarm');");
+        self.execute(&script, &json!([]), LIMITS.plain_take)
     }
 
     /// The nodes that can be acted on; `None` if the selector is invalid.

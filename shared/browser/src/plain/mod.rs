@@ -10,8 +10,10 @@
 //! |---|---|
 //! | [`controls`] | lists the elements that can be acted on |
 //! | [`act`] | takes steps in the page |
+//! | [`camera`] | takes pictures and prints |
 
 mod act;
+pub(crate) mod camera;
 mod controls;
 
 use std::{

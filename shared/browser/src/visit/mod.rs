@@ -112,7 +112,9 @@ impl Visit<'_> {
             let captured = |navigation: &mut Navigation<'_>, (page, content)| {
                 Ok((camera::take(self.capture, navigation, page, &[])?, content))
             };
-            return self.work(&taking, &began, captured, |_, taken| Ok(taken));
+            return self.work(&taking, &began, captured, |visit, (page, content)| {
+                Ok((plain::camera::take(visit, self.capture, page)?, content))
+            });
         }
         let nothing = PageScript::new(RequestedContent::Nothing);
         let (mut page, (content, expanded)) = self.work(
@@ -229,8 +231,8 @@ impl Visit<'_> {
         if block_list.is_some() || !machines.is_all() {
             return Err(self.browsing.no_socket("--public-only and --block-list need"));
         }
-        if self.capture.is_any() {
-            return Err(self.browsing.no_socket("--screenshot and --print-pdf need"));
+        if let Some(needs) = plain::camera::unsupported(self.capture) {
+            return Err(self.browsing.no_socket(needs));
         }
         if self.declines_consent {
             return Err(self.browsing.no_socket("--dismiss-consent needs"));

@@ -15,7 +15,7 @@ use crate::{
     error::Failure,
     looks::{self, LookChanges, LookRequest},
     page::Page,
-    plain::PlainActor,
+    plain::{self, PlainActor},
     readiness::{PageScript, RequestedContent},
 };
 
@@ -68,6 +68,7 @@ impl Visit<'_> {
                 let (done, failed) = taken?;
                 visit.script = &changes;
                 let (after, counted) = visit.rest().map_err(|failure| after_steps(failure, &done))?;
+                let after = if failed.is_none() { plain::camera::take(visit, self.capture, after)? } else { after };
                 Ok((after, (done, SideEffects::default(), counted, page.title, failed)))
             },
         )?;
@@ -100,7 +101,7 @@ impl Visit<'_> {
             },
             |visit, (page, _)| {
                 let nodes = visit.nodes(selector).map_err(|error| Failure::of(error, &visit.url))?;
-                self.looked(nodes, (selector, request), page, |page, _| Ok(page))
+                self.looked(nodes, (selector, request), page, |page, _| plain::camera::take(visit, self.capture, page))
             },
         )?;
         if let Some(selector) = selector.filter(|_| within.is_none()) {

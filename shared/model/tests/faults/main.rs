@@ -439,7 +439,8 @@ fn an_answer_is_held_to_a_schema() {
         let say = |text: &str| Reply::events(answer(provider, &[text], &[]));
         let call = json!({"tool": "read_file", "arguments": {"path": "x"}}).to_string();
         let said = json!({"answer": "It is {high} water."}).to_string();
-        let scripted = Scripted::new(vec![say(&call), say(&said), say("cut off {")]);
+        let cut = Reply::events(answer(provider, &["{\"answer\": \"It is", " cut"], &[]));
+        let scripted = Scripted::new(vec![say(&call), say(&said), say("cut off {"), cut]);
         let client = client_with(&scripted, provider, |endpoint| endpoint.protocol = Protocol::JsonSchema);
         let (first, shown, _) = asked(&client);
         let first = first.unwrap();
@@ -448,6 +449,8 @@ fn an_answer_is_held_to_a_schema() {
         let (second, shown, _) = asked(&client);
         assert_eq!((second.unwrap().text.as_str(), shown.as_str()), ("It is {high} water.", "It is {high} water."));
         assert_eq!(asked(&client).0.unwrap().text, "cut off {");
+        let (cut, shown, _) = asked(&client);
+        assert_eq!((cut.unwrap().text.as_str(), shown.as_str()), ("It is cut", "It is cut"));
         let body = &scripted.got()[0].body;
         let schema = match provider {
             Provider::Gemini => &body["generationConfig"]["responseJsonSchema"],
