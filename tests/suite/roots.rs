@@ -9,7 +9,8 @@ use serde_json::json;
 fn every_tool_reads_a_knowledge_base_outside_the_project() {
     let holder = Project::new();
     for layout in ["cache/catalog.json", "catalog.json"] {
-        holder.write(&format!("kb/{layout}"), "{\"documents\": []}");
+        let path = if layout.contains('/') { "../pages/tide.md" } else { "pages/tide.md" };
+        holder.write(&format!("kb/{layout}"), json!({"documents": [{"path": path}]}).to_string());
         let page = holder.write("kb/pages/tide.md", "Spring tide\n");
         let hidden = holder.write("other/secret.md", "Spring tide\n");
         holder.write("project/.ragmaker/x", "");

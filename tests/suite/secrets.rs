@@ -108,3 +108,74 @@ fn a_catalog_opens_nothing_above_a_writable_root() {
     call("write_file", serde_json::json!({"path": "catalog.json", "content": "{\"documents\": []}"})).answer();
     call("read_file", serde_json::json!({"path": "../secret.txt"})).error("PATH_NOT_ALLOWED");
 }
+
+/// Exported sign-ins are closed wherever they are and whatever they are called, and a session can still take them over.
+#[test]
+fn exported_sign_ins_are_closed() {
+    let project = Project::new();
+    let cookie = r#"{"name": "a", "value": "needle", "domain": ".x.example", "path": "/"}"#;
+    project.write("notes/state.json", format!("{{\"cookies\": [{cookie}], \"origins\": []}}"));
+    project.write("notes/cookies.txt", "# Netscape HTTP Cookie File\n.x.example\tTRUE\t/\tTRUE\t0\ta\tneedle\n");
+    project.write("notes/open.md", "# Cookies\n\nA cookie holds a needle.\n");
+    for path in ["notes/state.json", "notes/cookies.txt"] {
+        let error = project.tool("read-file").args(["--path", path]).run();
+        assert!(error.error("PATH_NOT_ALLOWED")["message"].as_str().unwrap().contains("cookies"), "{path}");
+        project.tool("move").args(["--source-path", path, "--destination-path", "a"]).run().error("PATH_NOT_ALLOWED");
+        let read =
+            project.tool("call").arg("html_to_markdown").stdin(serde_json::json!({"path": path}).to_string()).run();
+        read.error("PATH_NOT_ALLOWED");
+    }
+    let many = project.tool("read-many-files").args(["--path", "notes"]).run();
+    assert!(!many.answer().to_string().contains(".x.example"), "{}", many.answer());
+    let found = project.tool("search-file-content").args(["--pattern", "needle"]).run();
+    assert!(found.answer()["matches"].to_string().contains("open.md"), "{}", found.answer());
+    assert!(!found.answer()["matches"].to_string().contains("state.json"), "{}", found.answer());
+    let synced = project.tool("file-sync").args(["--source-dir", "notes", "--kb-root", "kb", "--include", "*"]).run();
+    assert_eq!((&synced.answer()["counts"]["added"], &synced.answer()["counts"]["failed"]), (&1.into(), &2.into()));
+}
+
+/// A catalog outside the project opens the documents that it lists, and nothing beside them.
+#[test]
+fn a_catalog_elsewhere_opens_its_documents_alone() {
+    let (project, elsewhere) = (Project::new(), Project::new());
+    let listed = r#"{"documents": [
+        {"url": "https://x.example/a", "title": "A", "path": "documents/a.md"},
+        {"url": "https://x.example/b", "title": "B", "path": "../pages/b.md"},
+        {"url": "https://x.example/c", "title": "C", "path": "../../other/c.md"}]}"#;
+    elsewhere.write("kb/cache/catalog.json", listed);
+    for path in ["kb/cache/documents/a.md", "kb/pages/b.md", "kb/cache/reports/run.jsonl"] {
+        elsewhere.write(path, "open needle\n");
+    }
+    let closed = ["kb/cache/documents/private.md", "kb/pages/private.md", "kb/notes/private.md", "other/c.md"];
+    for path in closed {
+        elsewhere.write(path, "closed needle\n");
+    }
+    let call = |tool: &str, arguments: serde_json::Value| {
+        project.tool("call").arg(tool).env("RAGMAKER_PROJECT_ROOT", project.path()).stdin(arguments.to_string()).run()
+    };
+    let at = |path: &str| elsewhere.path().join(path).to_str().unwrap().to_owned();
+    for path in ["kb/cache/documents/a.md", "kb/pages/b.md", "kb/cache/reports/run.jsonl", "kb/cache/catalog.json"] {
+        call("read_file", serde_json::json!({"path": at(path)})).answer();
+    }
+    for path in closed.into_iter().chain(["kb/notes"]) {
+        call("list_directory", serde_json::json!({"path": at(path)})).error("PATH_NOT_ALLOWED");
+        call("read_file", serde_json::json!({"path": at(path)})).error("PATH_NOT_ALLOWED");
+    }
+    call("read_file", serde_json::json!({"path": at("kb/cache/documents/none.md")})).error("FILE_NOT_FOUND");
+    let everything = [
+        call("search_file_content", serde_json::json!({"pattern": "needle", "path": at("kb")})),
+        call("find_files", serde_json::json!({"glob": "*", "path": at("kb")})),
+        call("list_directory", serde_json::json!({"path": at("kb"), "depth": 9})),
+        call("read_many_files", serde_json::json!({"path": [at("kb")]})),
+    ];
+    for output in &everything {
+        let text = output.answer().to_string();
+        assert!(text.contains("a.md") && !text.contains("private") && !text.contains("notes"), "{text}");
+    }
+    let exported =
+        call("export_knowledge_base", serde_json::json!({"kb_root": at("kb"), "format": "jsonl", "output": "x.jsonl"}));
+    assert_eq!(exported.answer()["documents"], 2);
+    // The host may open all of it.
+    let named = project.tool("read-file").args(["--path", &at("kb/notes/private.md"), "--kb-root", &at("kb")]).run();
+    assert!(named.answer()["content"].as_str().unwrap().contains("closed"));
+}

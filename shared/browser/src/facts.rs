@@ -61,6 +61,9 @@ pub(crate) struct SignIn {
     pub(crate) new_passwords: u32,
     /// The number of fields of the form.
     pub(crate) fields: u32,
+    /// The number of buttons and links that lead to a sign-in by another service, where there is no form.
+    #[serde(default)]
+    pub(crate) providers: u32,
     /// Whether the form is in a navigation, header, footer or sidebar.
     pub(crate) aside: bool,
     /// The amount of text beside the form, without those parts.

@@ -29,11 +29,14 @@ pub(crate) fn looks_like_login(form: &SignIn, title: &str, requested: &Url, url:
     let says_so = url_says_so || is_login_title(title);
     // Two password fields, or one for a new password, belong to a registration.
     let asks = match form.passwords {
-        0 => says_so && form.fields == 1,
+        0 => says_so && (form.fields == 1 || form.fields == 0 && form.providers > 0),
         1 => form.new_passwords == 0 && form.fields <= FIELDS,
         _ => false,
     };
-    let beside = if says_so {
+    let beside = if form.providers > 0 {
+        // Buttons are a weaker sign than a form.
+        BESIDE
+    } else if says_so {
         BESIDE_WITH_NAME
     } else if leads_elsewhere(requested, url) {
         BESIDE_AFTER_REDIRECT
@@ -67,7 +70,8 @@ fn leads_elsewhere(requested: &Url, url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    const FORM: SignIn = SignIn { passwords: 1, new_passwords: 0, fields: 2, aside: false, beside: 80, article: 0 };
+    const FORM: SignIn =
+        SignIn { passwords: 1, new_passwords: 0, fields: 2, providers: 0, aside: false, beside: 80, article: 0 };
 
     fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
         looks_like_login(form, "Tides", &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
@@ -114,6 +118,17 @@ mod tests {
         assert!(is(&SignIn { passwords: 0, fields: 1, ..FORM }, "ログイン"));
         // An article about the form beside it.
         assert!(!is(&SignIn { article: 200, ..FORM }, "Log in"));
+    }
+
+    #[test]
+    fn buttons_of_other_services_are_a_sign_in_page_where_it_is_called_so() {
+        let buttons = SignIn { passwords: 0, fields: 0, providers: 3, ..FORM };
+        assert!(here(&buttons, "https://x.example/login"));
+        assert!(!here(&buttons, "https://x.example/members"));
+        assert!(!here(&SignIn { beside: 400, ..buttons.clone() }, "https://x.example/docs/login"));
+        assert!(!here(&SignIn { providers: 0, ..buttons.clone() }, "https://x.example/login"));
+        let page = Url::parse("https://x.example/start").unwrap();
+        assert!(looks_like_login(&buttons, "Log in - Example", &page, &page));
     }
 
     #[test]

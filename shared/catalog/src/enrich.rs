@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use ragmaker_project::knowledge_base::places;
 use ragmaker_tool::Error;
 use serde_json::Value;
 
 use crate::{
     Catalog, Entry, SourceType,
     edit::{self, Edit},
-    folder::places,
     location::relative,
     outline::{Corrupt, Outline},
     read::{self, Listed},

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ragmaker_project::is_of_sessions;
+use ragmaker_project::{is_of_sessions, knowledge_base::places};
 
 use crate::{Catalog, Contents};
 
@@ -60,15 +60,6 @@ impl Catalog {
         }
         files
     }
-}
-
-/// The possible places of the file `given`: relative to the catalog's `folder`, to the working directory, and to the
-/// folder that has a knowledge base's `cache`.
-pub(crate) fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
-    let mut places = vec![folder.join(given)];
-    places.extend(std::path::absolute(given));
-    places.extend(folder.parent().map(|parent| parent.join(given)));
-    places
 }
 
 /// Adds the regular files in `folder` and, `depth` levels down, in its folders.

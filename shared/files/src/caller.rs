@@ -11,14 +11,50 @@ use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
 use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, Place, Roots, io_error};
 
+/// The files that a caller may read. For many files, which are then checked without finding the roots for each.
+#[derive(Clone, Debug)]
+pub struct InputFiles {
+    /// Where a model may read; `None` for a person, who may read anything.
+    roots: Option<Roots>,
+}
+
+impl InputFiles {
+    /// Those of the caller of `invocation`.
+    ///
+    /// # Errors
+    /// [`PATH_ERRORS`](crate::PATH_ERRORS), for a model.
+    pub fn of(invocation: &Invocation) -> Result<Self, Error> {
+        let roots = match invocation.caller {
+            Caller::Person => None,
+            Caller::Model => Some(Roots::discover(&invocation.host)?),
+        };
+        Ok(Self { roots })
+    }
+
+    /// The file at `path`: as a person names it, or where a model may read.
+    ///
+    /// # Errors
+    /// [`PATH_ERRORS`](crate::PATH_ERRORS), for a model.
+    pub fn file(&self, path: &Path) -> Result<PathBuf, Error> {
+        self.roots
+            .as_ref()
+            .map_or_else(|| Ok(path.to_owned()), |roots| Ok(roots.place(&path.to_string_lossy())?.path()))
+    }
+}
+
 /// The file at `path`, to read it: as a person names it, or where a model may read.
 ///
 /// # Errors
 /// [`PATH_ERRORS`](crate::PATH_ERRORS), for a model.
 pub fn input_file(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
+    InputFiles::of(invocation)?.file(path)
+}
+
+/// Like [`input_file`], for a file of sign-ins that a browser session is to take over.
+pub(crate) fn session_file(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
     match invocation.caller {
         Caller::Person => Ok(path.to_owned()),
-        Caller::Model => Ok(Roots::discover(&invocation.host)?.place(&path.to_string_lossy())?.path()),
+        Caller::Model => Ok(Roots::discover(&invocation.host)?.place_of_session_file(&path.to_string_lossy())?.path()),
     }
 }
 

@@ -29,9 +29,9 @@ pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another pat
 /// A directory has something in it.
 pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move what is in it first.");
 
-/// Source and destination of a move are on different devices.
+/// Something is to be moved to another file system that cannot be copied there.
 pub const CROSS_DEVICE: Code =
-    Code::new("CROSS_DEVICE", "It cannot be moved in one step: write a copy there and delete it here.");
+    Code::new("CROSS_DEVICE", "Nothing was moved. Delete what cannot be copied, or move the rest of the directory.");
 /// Another process held the lock for the whole waiting time of the call.
 pub const FILE_LOCKED: Code =
     Code::new("FILE_LOCKED", "Another process is changing files in this directory: let it end, then call again.");
@@ -117,20 +117,28 @@ impl Place {
         Ok(missing)
     }
 
-    /// Moves what is here to `destination`, making the directories that are missing.
+    /// Moves what is here to `destination`, making the directories that are missing: by one rename, or to another file
+    /// system by a copy.
     pub fn move_to(&self, destination: &Self, overwrite: bool) -> Result<(), Error> {
         let (from, to) = (self.entry(false)?, destination.entry(true)?);
         let renamed = ragmaker_fs::rename_in(&from.parent, from.name, &to.parent, to.name, overwrite);
-        renamed.map_err(|error| match Errno::from_io_error(&error).unwrap_or(Errno::IO) {
-            Errno::EXIST => destination.exists(),
+        match renamed {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {
+                self.move_across(&from, destination, &to, overwrite)
+            }
+            renamed => renamed.map_err(|error| destination.not_renamed(self, &error)),
+        }
+    }
+
+    /// The error for `source`, which could not be renamed to this.
+    pub(crate) fn not_renamed(&self, source: &Self, error: &io::Error) -> Error {
+        match Errno::from_io_error(error).unwrap_or(Errno::IO) {
+            Errno::EXIST => self.exists(),
             Errno::NOTEMPTY => DIRECTORY_NOT_EMPTY
-                .error(format!("{} is a directory with something in it", destination.path().display()))
-                .detail("path", destination.path().to_string_lossy()),
-            Errno::XDEV => CROSS_DEVICE
-                .error(format!("{} is on another device than {}", self.path().display(), destination.path().display()))
+                .error(format!("{} is a directory with something in it", self.path().display()))
                 .detail("path", self.path().to_string_lossy()),
-            errno => failure(errno, self),
-        })
+            errno => failure(errno, source),
+        }
     }
 
     /// Whether this is a directory, and not a link to one.
@@ -141,7 +149,7 @@ impl Place {
         Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
     }
 
-    fn exists(&self) -> Error {
+    pub(crate) fn exists(&self) -> Error {
         let path = self.path();
         ALREADY_EXISTS.error(format!("{} exists already", path.display())).detail("path", path.to_string_lossy())
     }

@@ -79,7 +79,7 @@ struct Level {
 ///
 /// Only one directory is open at a time, so the depth of a tree is not limited by the number of open files. The way up
 /// is `..`, which must lead to the parent that was visited before: it is an error if a directory was moved meanwhile.
-fn delete_in(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<u64> {
+pub(crate) fn delete_in(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<u64> {
     if unlinked(parent, name)? {
         return Ok(1);
     }

@@ -9,7 +9,7 @@ use std::{
 
 use ragmaker_tool::{Error, Invocation};
 
-use crate::{NOT_A_REGULAR_FILE, input_file, io_error};
+use crate::{NOT_A_REGULAR_FILE, caller::session_file, input_file, io_error};
 
 /// The reason why an input cannot be read. Its `Display` is the reason without the path.
 #[derive(Debug)]
@@ -60,7 +60,19 @@ impl InputError {
 ///
 /// Every kind of [`InputError`].
 pub fn read_text_file(path: &Path, invocation: &Invocation, max_bytes: u64) -> Result<String, InputError> {
-    let path = input_file(path, invocation).map_err(InputError::Refused)?;
+    read_regular(&input_file(path, invocation).map_err(InputError::Refused)?, max_bytes)
+}
+
+/// Like [`read_text_file`], for a file of sign-ins, which no tool shows: the caller takes them over into a browser session.
+///
+/// # Errors
+///
+/// Every kind of [`InputError`].
+pub fn read_session_file(path: &Path, invocation: &Invocation, max_bytes: u64) -> Result<String, InputError> {
+    read_regular(&session_file(path, invocation).map_err(InputError::Refused)?, max_bytes)
+}
+
+fn read_regular(path: &Path, max_bytes: u64) -> Result<String, InputError> {
     // Opening a named pipe would block, so the type of the file is checked first.
     if !path.metadata().map_err(InputError::Io)?.is_file() {
         return Err(InputError::NotRegular);

@@ -4,7 +4,9 @@
 //! resolves a path to a [`Place`] beneath one of them. [`Place::open`] opens exactly that place, or fails, even if the
 //! directory tree changes in between.
 
+mod across;
 mod caller;
+mod catalogued;
 mod change;
 mod clear;
 mod delete;
@@ -22,7 +24,7 @@ mod tally;
 mod trash;
 mod walk;
 
-pub use caller::{OutputFile, input_directory, input_file, output_directory, output_file};
+pub use caller::{InputFiles, OutputFile, input_directory, input_file, output_directory, output_file};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
 pub use clear::{CLEAR_ERRORS, Cleared, Trashed, clear};
 pub use delete::{Deleted, ExpectedKind, delete};
@@ -32,7 +34,7 @@ pub use error::{
     io_error, is_gone,
 };
 pub use ignored::Ignored;
-pub use input::{InputError, read_standard_input, read_text_file};
+pub use input::{InputError, read_session_file, read_standard_input, read_text_file};
 pub use merge::Merged;
 pub use open::{EntryKind, EntryMetadata, EntryReader, Opener};
 pub use place::Place;

@@ -74,7 +74,13 @@ impl Opener {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = File::from(system::beneath(&self.directory, relative, flags)?);
         let metadata = file.metadata()?;
-        if metadata.is_file() { Ok((file, metadata.len())) } else { Err(io::Error::other("it is not a regular file")) }
+        if !metadata.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        if crate::secrets::holds_sign_ins(&file) {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, crate::secrets::SIGN_INS));
+        }
+        Ok((file, metadata.len()))
     }
 }
 
@@ -151,7 +157,7 @@ impl EntryReader {
 }
 
 /// So many seconds, and nanoseconds after them, from the start of 1970 on.
-fn moment(seconds: i64, nanoseconds: u64) -> SystemTime {
+pub(crate) fn moment(seconds: i64, nanoseconds: u64) -> SystemTime {
     let whole = Duration::from_secs(seconds.unsigned_abs());
     let start =
         if seconds < 0 { SystemTime::UNIX_EPOCH.checked_sub(whole) } else { SystemTime::UNIX_EPOCH.checked_add(whole) };

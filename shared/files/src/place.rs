@@ -4,14 +4,15 @@ use std::{
     ffi::OsString,
     fs,
     path::{Component, Path, PathBuf},
+    sync::{Arc, PoisonError},
 };
 
 use ragmaker_project::{MARKERS, Source, knowledge_base};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
-    FILE_NOT_FOUND, Kind, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, error::is_loop, io_error,
-    secrets, suggest,
+    FILE_NOT_FOUND, Kind, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, catalogued::Catalogued,
+    error::is_loop, io_error, secrets, suggest,
 };
 
 /// The maximum number of links in a path, as in Linux.
@@ -46,6 +47,19 @@ impl Roots {
 
     /// Like [`place`](Self::place), for a path that need not exist.
     pub fn place_or_missing(&self, text: &str) -> Result<Place, Error> {
+        let place = self.located(text)?;
+        secrets::check(&place.path())?;
+        Ok(place)
+    }
+
+    /// Like [`place`](Self::place), for a file of sign-ins that a browser session is to take over: no tool shows it.
+    pub(crate) fn place_of_session_file(&self, text: &str) -> Result<Place, Error> {
+        let place = self.located(text)?;
+        secrets::check_path(&place.path())?;
+        Ok(place)
+    }
+
+    fn located(&self, text: &str) -> Result<Place, Error> {
         let named = self.named(text)?;
         let mut path = self.project().root().join(&named);
         if path.symlink_metadata().is_err()
@@ -58,8 +72,27 @@ impl Roots {
         let Some(place) = self.containing(&real).or_else(|| self.in_unnamed_knowledge_base(&real)) else {
             return Err(self.outside(&path, &real));
         };
-        secrets::check(&real)?;
+        if place.root.kind == Kind::Catalog && !self.catalogued(&place.root.path).opens(&real) {
+            return Err(PATH_NOT_ALLOWED
+                .error(format!(
+                    "{} is not a document of the knowledge base {}: of one outside the project, only the documents that its catalog lists are read",
+                    real.display(),
+                    place.root.path.display()
+                ))
+                .detail("path", path.to_string_lossy())
+                .detail("resolved", real.to_string_lossy())
+                .detail("rule", "of a knowledge base that nobody named, the catalog, the documents that it lists and the reports are read"));
+        }
         Ok(place)
+    }
+
+    /// What the catalog of the knowledge base `folder` opens.
+    fn catalogued(&self, folder: &Path) -> Arc<Catalogued> {
+        let mut last = self.catalogued.lock().unwrap_or_else(PoisonError::into_inner);
+        match last.as_ref().filter(|known| known.folder() == folder) {
+            Some(known) => Arc::clone(known),
+            None => Arc::clone(last.insert(Arc::new(Catalogued::of(folder)))),
+        }
     }
 
     /// The place that `text` names, to write it; it need not exist. Links in it are followed.
@@ -136,7 +169,7 @@ impl Roots {
         let depth = relative.components().count();
         let catalogued = real.ancestors().take(depth + 1).find(|folder| knowledge_base::holds_catalog(folder));
         catalogued
-            .and_then(|folder| self.knowledge_base(folder, real))
+            .and_then(|folder| self.knowledge_base(folder, real, Kind::KbRoot))
             .or_else(|| Some(Place { root: root.clone(), relative: relative.to_path_buf() }))
     }
 
@@ -148,15 +181,15 @@ impl Roots {
         if self.all().iter().any(|root| root.writable && root.path.starts_with(folder)) {
             return None;
         }
-        self.knowledge_base(folder, real)
+        self.knowledge_base(folder, real, Kind::Catalog)
     }
 
-    fn knowledge_base(&self, folder: &Path, real: &Path) -> Option<Place> {
+    fn knowledge_base(&self, folder: &Path, real: &Path, kind: Kind) -> Option<Place> {
         if self.project().is_broad(folder) {
             return None;
         }
         let relative = real.strip_prefix(folder).ok()?.to_path_buf();
-        let root = Root { path: folder.to_path_buf(), kind: Kind::KbRoot, source: Source::Catalog, writable: false };
+        let root = Root { path: folder.to_path_buf(), kind, source: Source::Catalog, writable: false };
         Some(Place { root, relative })
     }
 

@@ -4,11 +4,14 @@ use std::{
     env,
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex},
 };
 
 use ragmaker_project::{Project, ROOT_NOT_USABLE, Source, knowledge_base, variables};
 use ragmaker_tool::{Error, HostOptions, JsonSchema};
 use serde::Serialize;
+
+use crate::catalogued::Catalogued;
 
 /// The purpose of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -18,6 +21,8 @@ pub enum Kind {
     ProjectRoot,
     /// A knowledge base: read.
     KbRoot,
+    /// A knowledge base outside every root, which nobody named: what its catalog opens is read.
+    Catalog,
     /// Another directory that the host allows: readable, and writable if the option says so.
     AllowedRoot,
 }
@@ -27,7 +32,7 @@ impl Kind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::ProjectRoot => "project root",
-            Self::KbRoot => "knowledge base",
+            Self::KbRoot | Self::Catalog => "knowledge base",
             Self::AllowedRoot => "allowed root",
         }
     }
@@ -52,6 +57,8 @@ pub struct Roots {
     /// The project root first, then those that were named.
     list: Vec<Root>,
     project: Project,
+    /// The knowledge base outside every root that was read last.
+    pub(crate) catalogued: Arc<Mutex<Option<Arc<Catalogued>>>>,
 }
 
 impl Roots {
@@ -91,7 +98,7 @@ impl Roots {
             source: project.source(),
             writable: project.is_writable(),
         };
-        let mut roots = Self { list: vec![root], project };
+        let mut roots = Self { list: vec![root], project, catalogued: Arc::default() };
         for text in &host.allow_root {
             roots.add_allowed(text.as_ref(), Source::Argument)?;
         }

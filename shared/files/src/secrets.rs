@@ -1,14 +1,17 @@
 //! Secrets: files that no file tool reads, lists or changes.
 //!
-//! These are browser profiles with their cookies and passwords, the token of an MCP server, and `.env` files with their
-//! keys. The file tools also do not change three things that protect them: the `.gitignore` of the cache folder,
+//! These are browser profiles with their cookies and passwords, files with the sign-ins of a session, the token of an MCP
+//! server, and `.env` files with their keys. The file tools also do not change three things that protect them: the `.gitignore` of the cache folder,
 //! `ragmaker.toml`, which decides where keys are sent and which programs are started, and Git's own directory, whose
 //! hooks and configuration run programs.
 //!
 //! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and a copy of a profile by its
-//! content. So the rule holds for every root.
+//! content. Exported sign-ins may have any name, and are recognised by how the file begins. So the rule holds for every root.
 
-use std::path::{Component, Path};
+use std::{
+    fs::File,
+    path::{Component, Path},
+};
 
 use ragmaker_project::{BROWSER_PROFILE, CONFIGURATION, MCP_TOKEN, knowledge_base};
 use ragmaker_tool::Error;
@@ -26,6 +29,12 @@ const CONTENT: [&str; 4] = [
     // What the browser tools keep about a session: how to reach its browser.
     "ragmaker/start.lock",
 ];
+
+/// The number of bytes of a file by which exported sign-ins are recognised.
+const HEAD: usize = 4096;
+
+/// The reason why a file with sign-ins is not read.
+pub(crate) const SIGN_INS: &str = "it holds the cookies of a browser session: it is closed to the file tools";
 
 /// Whether `directory` is the folder of a browser profile, or of those of named sessions.
 pub(crate) fn is_profile(directory: &Path) -> bool {
@@ -62,8 +71,57 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         && names.next() == Some(knowledge_base::IN_PROJECT)
 }
 
-/// Refuses `path`, which is absolute and without links, if it is a browser profile or inside one.
+/// Whether the regular file `file` holds the sign-ins of a browser session.
+pub(crate) fn holds_sign_ins(file: &File) -> bool {
+    let mut head = [0; HEAD];
+    // Another read would move the position of the file.
+    let mut length = 0;
+    while let Ok(count @ 1..) = rustix::io::pread(file, &mut head[length..], length as u64) {
+        length += count;
+    }
+    begins_with_sign_ins(&head[..length])
+}
+
+/// Whether a file that begins with `head` is a cookie file of curl and wget, a `storageState` of Playwright, or a list of cookies
+/// as browser extensions export it.
+fn begins_with_sign_ins(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
+    if !matches!(head.first(), Some(b'#' | b'{' | b'[')) {
+        return false;
+    }
+    if head[0] == b'#' {
+        let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
+        return ["# netscape http cookie file", "# http cookie file", "#httponly_"]
+            .iter()
+            .any(|start| line.starts_with(start.as_bytes()));
+    }
+    let dense: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let has = |part: &str| dense.windows(part.len()).any(|window| window == part.as_bytes());
+    let starts = |part: &str| dense.starts_with(part.as_bytes());
+    let is_cookie = || has("\"value\":") && (has("\"domain\":") || starts("{\"cookies\":[{\"name\":"));
+    (starts("{\"cookies\":[{") && is_cookie())
+        || starts("{\"cookies\":[],\"origins\":[")
+        || (starts("{\"origins\":[{") && has("\"localStorage\":"))
+        || (starts("[{") && is_cookie() && has("\"httpOnly\":"))
+}
+
+/// Refuses `path`, which is absolute and without links, if it is a browser profile or inside one, or a file with sign-ins.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    check_path(path)?;
+    // Nothing but a regular file is opened: a FIFO would wait.
+    let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+    if is_file && File::open(path).is_ok_and(|file| holds_sign_ins(&file)) {
+        return Err(PATH_NOT_ALLOWED
+            .error(format!("{}: {SIGN_INS}", path.display()))
+            .remedy("Import it into a session with browser_state; choose another path to read.")
+            .detail("path", path.to_string_lossy())
+            .detail("rule", "exported sign-ins are neither read nor changed, whatever root they are beneath"));
+    }
+    Ok(())
+}
+
+/// Like [`check`], by the path alone.
+pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
     if is_key_file(path) {
         let what = if is_dotenv(path) { "may hold keys" } else { "is the token of an MCP server" };
         return Err(PATH_NOT_ALLOWED
@@ -131,6 +189,33 @@ fn guarded(path: &Path, reason: &str) -> Error {
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn exported_sign_ins_are_recognised_by_how_they_begin() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().canonicalize().unwrap().join("notes.md");
+        let cookie = r#"{"name": "a", "value": "b", "domain": ".x.example", "path": "/", "httpOnly": true}"#;
+        for (text, is_secret) in [
+            (format!("{{\n  \"cookies\": [\n    {cookie}\n  ],\n  \"origins\": []\n}}"), true),
+            (format!(r#"{{"cookies": [{{"name": "a", "value": "{}"}}]}}"#, "x".repeat(9_000)), true),
+            (r#"{"cookies":[],"origins":[{"origin":"https://x.example","localStorage":[]}]}"#.to_owned(), true),
+            (r#"{"origins":[{"origin":"https://x.example","localStorage":[]}],"cookies":[]}"#.to_owned(), true),
+            (format!("\u{feff}[{cookie}]"), true),
+            ("# Netscape HTTP Cookie File\n.x.example\tTRUE\t/\tTRUE\t0\ta\tb\n".to_owned(), true),
+            ("#HttpOnly_.x.example\tTRUE\t/\tTRUE\t0\ta\tb\n".to_owned(), true),
+            (r#"{"cookies": [{"name": "chocolate chip", "sugar": 200}]}"#.to_owned(), false),
+            (r#"{"cookies": "are small texts that a site stores"}"#.to_owned(), false),
+            (r#"[{"domain": "x.example", "value": 3}]"#.to_owned(), false),
+            ("# Netscape\n\nThe first browser with cookies.\n".to_owned(), false),
+            ("# Cookies\n\n{\"cookies\": [{\"name\": \"a\", \"value\": \"b\"}]}\n".to_owned(), false),
+            (String::new(), false),
+        ] {
+            fs::write(&file, &text).unwrap();
+            assert_eq!(check(&file).is_err(), is_secret, "{text}");
+            assert_eq!(check_write(&file).is_err(), is_secret, "{text}");
+            check_path(&file).unwrap();
+        }
+    }
 
     #[test]
     fn profiles_are_recognised_by_path_and_content() {

@@ -8,7 +8,7 @@ use ignore::{
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Kind, Place, ignored::IgnoredTree, io_error, is_gone, secrets};
+use crate::{Kind, Place, catalogued::Catalogued, ignored::IgnoredTree, io_error, is_gone, secrets};
 
 /// The options for walking a tree.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,12 +74,14 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
         place.check_ignored()?;
         Some(IgnoredTree::new(&place.root.path))
     };
+    let catalogued = (place.root.kind == Kind::Catalog).then(|| Catalogued::of(&place.root.path));
     builder.filter_entry(move |entry| {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         // Git's own directory is not content.
         entry.file_name() != ".git"
             && !(is_directory && secrets::is_profile(entry.path()))
             && !secrets::is_key_file(entry.path())
+            && catalogued.as_ref().is_none_or(|catalogued| catalogued.opens(entry.path()))
             && (entry.depth() == 0
                 || ignored.as_ref().is_none_or(|tree| tree.ignoring(entry.path(), is_directory).is_none()))
     });

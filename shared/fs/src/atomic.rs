@@ -73,7 +73,7 @@ pub fn write_atomically(
 }
 
 /// A name beside `name` that nobody has: it begins with a dot, so that it stays out of sight.
-fn temporary_name(name: &OsStr) -> OsString {
+pub fn temporary_name(name: &OsStr) -> OsString {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let nanos = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
@@ -90,6 +90,20 @@ pub fn sweep_temporary(folder: &Path, age: Duration) {
         let is_old = || modified().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
         if entry.file_name().to_str().is_some_and(is_temporary) && is_file() && is_old() {
             let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Removes the folders among the system's temporary files whose names begin with `prefix` and that killed processes left at
+/// least `age` ago. Those of other users stay.
+pub fn sweep_folders(prefix: &str, age: Duration) {
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let is_folder = || entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let modified = || entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let is_old = || modified().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
+        if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_folder() && is_old() {
+            // The system refuses to remove those of others.
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

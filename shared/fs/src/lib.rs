@@ -8,7 +8,7 @@ mod lock;
 mod own;
 mod time;
 
-pub use atomic::{Replace, sweep_temporary, write_atomically};
+pub use atomic::{Replace, sweep_folders, sweep_temporary, temporary_name, write_atomically};
 #[cfg(unix)]
 pub use atomic::{rename_in, write_in};
 pub use exchange::{exchange, recover};

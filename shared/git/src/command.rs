@@ -12,6 +12,7 @@ use std::{
 };
 
 use ragmaker_tool::Error;
+use tempfile::TempDir;
 
 use crate::{AUTH_REQUIRED, GIT_FAILED, GIT_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND};
 
@@ -24,6 +25,16 @@ const MAX: u64 = 256 << 20;
 /// The maximum length in characters of Git's words in an error.
 const SAID: usize = 400;
 
+/// How ssh is called: it asks nothing, and gives up a server that does not answer.
+const SSH: &str =
+    "core.sshCommand=ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15 -o ServerAliveCountMax=4";
+
+/// The prefix of the names of temporary Git directories.
+const TEMPORARY: &str = "ragmaker-git-";
+
+/// The age at which a temporary Git directory is one that a killed process left.
+const LEFT: Duration = Duration::from_hours(24);
+
 /// Configuration for every call. Git reads no configuration but that of a Git directory which was made for the call; this is
 /// the second line of defence, because the command line has the last word.
 const CONFIGURATION: &[&str] = &[
@@ -32,7 +43,7 @@ const CONFIGURATION: &[&str] = &[
     "core.attributesFile=/dev/null",
     "core.pager=cat",
     "core.askPass=",
-    "core.sshCommand=ssh -o BatchMode=yes",
+    SSH,
     "core.gitProxy=",
     "core.alternateRefsCommand=",
     "credential.helper=",
@@ -58,7 +69,7 @@ pub(crate) enum Network {
 
 /// A call of Git in the repository whose Git directory is `folder`, or in none.
 pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, arguments: &[S]) -> Command {
-    let mut command = Command::new("git");
+    let mut command = program();
     // The caller's variables could name other programs, configuration or repositories.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
@@ -73,7 +84,7 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
         .env("GIT_CONFIG_GLOBAL", nothing)
         .env("GIT_ATTR_NOSYSTEM", "1")
         .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes")
+        .env("GIT_SSH_COMMAND", SSH.trim_start_matches("core.sshCommand="))
         .env("GIT_OPTIONAL_LOCKS", "0")
         .env("GIT_NO_REPLACE_OBJECTS", "1")
         // Bytes a second, for so many seconds: a server that sends less is given up.
@@ -96,6 +107,25 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
     command.arg("--git-dir").arg(folder.unwrap_or(Path::new(nothing)));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command
+}
+
+/// The program `git`. Where util-linux is installed, it ends with the thread that started it, even if this process is killed.
+fn program() -> Command {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let is_there = |name: &str| env::split_paths(&path).any(|folder| folder.join(name).is_file());
+    // Without git, the error is that of git.
+    if cfg!(target_os = "linux") && is_there("setpriv") && is_there("git") {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "TERM", "git"]);
+        return command;
+    }
+    Command::new("git")
+}
+
+/// A new temporary Git directory.
+pub(crate) fn temporary() -> io::Result<TempDir> {
+    ragmaker_fs::sweep_folders(TEMPORARY, LEFT);
+    tempfile::Builder::new().prefix(TEMPORARY).tempdir()
 }
 
 /// Runs a call and returns what it printed; `input` is its standard input.

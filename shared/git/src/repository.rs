@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use crate::{
     Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, Storage,
-    command::{Network, git, run, start},
+    command::{Network, git, run, start, temporary},
 };
 
 /// The maximum size in bytes of a file that is read (64 MiB).
@@ -93,7 +93,7 @@ impl Repository {
             return Ok(Self { folder, is_fetched: false, network: Network::Refused, reference, path, commit });
         }
         let Resolved { commit, reference, path, wanted } = resolve(address, reference)?;
-        let folder = tempfile::Builder::new().prefix("ragmaker-git-").tempdir();
+        let folder = temporary();
         let folder = folder.map_err(|error| GIT_FAILED.error(format!("no folder for the repository: {error}")))?;
         let network = address.network();
         let call = |arguments: &[&str]| run(git(Some(folder.path()), network, arguments), &[]);

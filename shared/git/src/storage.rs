@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{
     GIT_FAILED, REPO_NOT_FOUND,
-    command::{Network, git, run},
+    command::{Network, git, run, temporary},
 };
 
 /// The parts of a Git directory that are read for a commit.
@@ -114,7 +114,7 @@ impl Storage {
         }
         let config = format!("[core]\n\trepositoryFormatVersion = 1\n\tbare = true\n[extensions]\n{extensions}");
         let make = || -> io::Result<TempDir> {
-            let folder = tempfile::Builder::new().prefix("ragmaker-git-").tempdir()?;
+            let folder = temporary()?;
             let at = |name: &str| folder.path().join(name);
             fs::write(at("config"), config)?;
             fs::write(at("HEAD"), &self.head)?;

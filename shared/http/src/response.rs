@@ -17,7 +17,7 @@ pub struct Step {
 }
 
 /// The response of a server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Response {
     /// The address that answered, after redirects.
     pub url: Url,

@@ -13,6 +13,7 @@ use std::{
 
 use ragmaker_catalog::Catalog;
 use ragmaker_fs::{LockKind, Replace, create_own_folder, lock_within, open_own_file, write_atomically};
+use ragmaker_project::knowledge_base::REPORTS;
 use ragmaker_tool::{
     Budget, Code, Error, Next,
     json::{self, Charset},
@@ -29,9 +30,6 @@ pub const RUN_IN_PROGRESS: Code =
 /// The report of a run cannot be written.
 pub const REPORT_NOT_WRITABLE: Code =
     Code::new("REPORT_NOT_WRITABLE", "Check that the knowledge base is writable and that the disk has space.");
-
-/// The folder beside the catalog for the reports of runs.
-const REPORTS: &str = "reports";
 
 /// The time in which an interrupted run can be continued, because its fetched pages are still up to date.
 const CONTINUED: Duration = Duration::from_hours(24);

@@ -18,7 +18,7 @@ pub enum Verdict {
     Changed,
     /// It says what it said.
     Unchanged,
-    /// It was known, and is at another address now.
+    /// It was known at this address, and is at another one now: see [`Page::moved_to`].
     Moved,
     /// It was known, and the source has it no more.
     Gone,
@@ -45,12 +45,15 @@ pub struct Page {
     /// The way in which it was fetched, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub via: Option<String>,
+    /// The address at which a moved page is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moved_to: Option<String>,
 }
 
 impl Page {
     /// A page with a verdict and its reason.
     pub fn new(url: impl Into<String>, verdict: Verdict, reason: impl Into<String>) -> Self {
-        Self { url: url.into(), verdict, reason: Some(reason.into()), file_path: None, via: None }
+        Self { url: url.into(), verdict, reason: Some(reason.into()), file_path: None, via: None, moved_to: None }
     }
 
     /// A page that could not be fetched, read or saved.
@@ -69,20 +72,27 @@ impl Page {
     /// A page that was stored.
     pub fn stored(url: impl Into<String>, stored: &Stored) -> Self {
         let file_path = Some(stored.file.to_string_lossy().into_owned());
-        Self { url: url.into(), verdict: stored.verdict, reason: None, file_path, via: None }
+        Self { url: url.into(), verdict: stored.verdict, reason: None, file_path, via: None, moved_to: None }
+    }
+
+    /// A page that was known at `from` and is at `to` now: its address leads there for good, or the same bytes are there
+    /// and no longer here. Its document, with its summary, is recorded at `to`; it is in `stored`, unless it was known or
+    /// fetched there already.
+    pub fn moved(from: impl Into<String>, to: impl Into<String>, stored: Option<&Stored>) -> Self {
+        let to = to.into();
+        let file_path = stored.map(|stored| stored.file.to_string_lossy().into_owned());
+        Self { file_path, ..Self::new(from, Verdict::Moved, format!("it is at {to} now")) }.at(to)
+    }
+
+    fn at(mut self, to: String) -> Self {
+        self.moved_to = Some(to);
+        self
     }
 
     /// Sets the way in which the page was fetched.
     #[must_use]
     pub fn via(mut self, via: &str) -> Self {
         self.via = Some(via.to_owned());
-        self
-    }
-
-    /// Sets the reason.
-    #[must_use]
-    pub fn because(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
         self
     }
 }

@@ -27,6 +27,10 @@ pub struct Links {
     pub passwords: usize,
     /// The number of password fields for a new password.
     pub new_passwords: usize,
+    /// The number of fields for an email address or a user name.
+    pub identifiers: usize,
+    /// The number of links and forms that lead to a sign-in by another service.
+    pub providers: usize,
 }
 
 /// A relation to another resource.
@@ -72,6 +76,7 @@ pub fn links(html: &str, address: &Url) -> Links {
         element!("a[href], area[href]", |link| {
             let mut found = found.borrow_mut();
             let to = target(link, "href", &found.1);
+            found.0.providers += usize::from(to.as_ref().is_some_and(is_provider));
             found.0.anchors.extend(to);
             Ok(())
         }),
@@ -107,7 +112,15 @@ pub fn links(html: &str, address: &Url) -> Links {
                 let mut found = found.borrow_mut();
                 found.0.passwords += 1;
                 found.0.new_passwords += usize::from(lower(input, "autocomplete").contains("new-password"));
+            } else if is_identifier([lower(input, "type"), lower(input, "autocomplete"), lower(input, "name")]) {
+                found.borrow_mut().0.identifiers += 1;
             }
+            Ok(())
+        }),
+        element!("form[action]", |form| {
+            let mut found = found.borrow_mut();
+            let is_provider = target(form, "action", &found.1).as_ref().is_some_and(is_provider);
+            found.0.providers += usize::from(is_provider);
             Ok(())
         }),
     ];
@@ -122,6 +135,19 @@ pub fn links(html: &str, address: &Url) -> Links {
         let _ = reader.end();
     }
     std::mem::take(&mut found.borrow_mut().0)
+}
+
+/// Whether an input with this type, autocomplete and name takes an email address or a user name.
+fn is_identifier([kind, autocomplete, name]: [String; 3]) -> bool {
+    let takes_text = matches!(kind.trim(), "" | "text" | "email" | "tel");
+    let is_named = matches!(name.trim(), "email" | "e-mail" | "username" | "user" | "login" | "identifier");
+    takes_text && (kind.trim() == "email" || autocomplete.contains("username") || is_named)
+}
+
+/// Whether `url` leads to a sign-in by another service, by a part of its path.
+fn is_provider(url: &Url) -> bool {
+    let mut parts = url.path().split('/').map(str::to_ascii_lowercase);
+    parts.any(|part| matches!(&*part, "oauth" | "oauth2" | "omniauth" | "openid" | "saml" | "saml2" | "sso"))
 }
 
 #[cfg(test)]
@@ -142,5 +168,15 @@ mod tests {
         assert_eq!((href.path(), links.refresh.unwrap().path()), ("/b/f.md", "/b/g"));
         assert_eq!((links.scripts.len(), links.inline_scripts), (1, 1));
         assert_eq!((links.passwords, links.new_passwords), (1, 1));
+        assert_eq!((links.identifiers, links.providers), (0, 0));
+    }
+
+    #[test]
+    fn what_leads_to_a_sign_in_is_counted() {
+        let page = Url::parse("https://x.example/members").unwrap();
+        let html = "<a href=/auth/saml/start>A</a><a href=/oauthor>no</a><form action=/users/omniauth/github></form>
+            <input type=email><input name=login><input autocomplete='username webauthn'><input type=search name=user><input name=q>";
+        let links = links(html, &page);
+        assert_eq!((links.identifiers, links.providers), (3, 2));
     }
 }

@@ -5,10 +5,14 @@
 //! the parent of a catalog's folder that is named `cache`.
 
 use std::{
+    collections::HashSet,
     fs,
     io::Read,
     path::{Path, PathBuf},
 };
+
+use serde::Deserialize;
+use serde_json::Value;
 
 /// The name of a catalog.
 pub const CATALOG: &str = "catalog.json";
@@ -19,11 +23,14 @@ pub const CACHE: &str = "cache";
 /// The knowledge base that is being gathered, in the project root.
 pub const IN_PROJECT: &str = ".tmp";
 
+/// The folder beside the catalog for the reports of runs.
+pub const REPORTS: &str = "reports";
+
 /// The list of documents must begin within this number of bytes of a catalog.
 const HEAD: u64 = 1 << 20;
 
 /// The files and folders that gathering leaves in the catalog's folder, beside Markdown and JSON lines.
-const GATHERED: [&str; 5] = [CATALOG, "documents", "gone", "reports", ".search"];
+const GATHERED: [&str; 5] = [CATALOG, "documents", "gone", REPORTS, ".search"];
 
 /// Whether an entry `name` of the catalog's folder was left there by gathering.
 pub fn is_gathered(name: &str) -> bool {
@@ -67,8 +74,45 @@ pub fn holds_catalog(directory: &Path) -> bool {
     if file.take(HEAD).read_to_end(&mut head).is_err() {
         return false;
     }
-    let text = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&head);
+    let text = json_of(&head);
     text.trim_ascii_start().starts_with(b"{") && head.windows(11).any(|word| word == b"\"documents\"")
+}
+
+/// The JSON text of a catalog, of which an editor may have marked the encoding.
+pub fn json_of(catalog: &[u8]) -> &[u8] {
+    catalog.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(catalog)
+}
+
+/// The possible places of a document whose path in the catalog of `folder` is `given`: relative to this folder, to the working
+/// directory, and to the folder that has a knowledge base's `cache`.
+pub fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
+    let mut places = vec![folder.join(given)];
+    places.extend(std::path::absolute(given));
+    places.extend(folder.parent().map(|parent| parent.join(given)));
+    places
+}
+
+/// The files beneath the root of the knowledge base that its catalog file `catalog` lists, with links resolved; none of a
+/// catalog that cannot be read.
+pub fn listed_files(catalog: &Path) -> HashSet<PathBuf> {
+    #[derive(Deserialize)]
+    struct Listed {
+        #[serde(default)]
+        path: Value,
+    }
+    #[derive(Deserialize)]
+    struct Paths {
+        documents: Vec<Listed>,
+    }
+    let Some((folder, root)) = catalog.parent().zip(root_of(catalog)) else { return HashSet::new() };
+    let text = fs::read(catalog).unwrap_or_default();
+    let text = json_of(&text);
+    let listed: Vec<Listed> = serde_json::from_slice(text).map_or_else(|_| vec![], |paths: Paths| paths.documents);
+    let file = |given: &str| {
+        let real = places(given, folder).into_iter().filter_map(|place| fs::canonicalize(place).ok());
+        real.filter(|place| place.starts_with(root)).find(|place| place.is_file())
+    };
+    listed.iter().filter_map(|listed| file(listed.path.as_str()?)).collect()
 }
 
 #[cfg(unix)]

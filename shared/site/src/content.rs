@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_document::WrongPage;
+use ragmaker_document::{WrongPage, is_login_title};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links};
@@ -134,7 +134,11 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     if wrong == Some(WrongPage::Challenge) && has_scripts && document.words < CHALLENGE {
         return Err(NoContent { error: challenge_error(response, None), may_be_in_browser: true });
     }
-    if is_form && (is_little() || wrong == Some(WrongPage::Login)) {
+    // A page of buttons for other services, or a form that sends a link by mail, is known by its title as well.
+    let asks_who = links.passwords == 0 && (links.providers > 0 || links.identifiers == 1);
+    let is_sign_in = is_form && (is_little() || wrong == Some(WrongPage::Login))
+        || asks_who && is_little() && is_login_title(&document.metadata.title);
+    if format == Format::Html && is_sign_in {
         let error = ragmaker_address::codes::LOGIN_REQUIRED
             .error(format!("{} is a sign-in page", response.url))
             .detail("url", response.url.as_str())

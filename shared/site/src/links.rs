@@ -68,6 +68,25 @@ impl SectionLinks {
     }
 }
 
+impl SectionLinks {
+    /// Takes over from `earlier` the links of the documents that are not here and of which `is_listed` says that the
+    /// knowledge base has them: this run did not visit them.
+    pub(crate) fn take_over(&mut self, earlier: &Self, is_listed: impl Fn(&str) -> bool) {
+        for (url, kept) in &earlier.documents {
+            if self.documents.contains_key(url) || !is_listed(url) {
+                continue;
+            }
+            let mut positions = |positions: &[usize]| -> Option<Vec<usize>> {
+                let urls = positions.iter().map(|position| earlier.addresses.get_index(*position).cloned());
+                urls.map(|url| Some(self.addresses.insert_full(url?).0)).collect()
+            };
+            let (Some(pages), Some(indexes)) = (positions(&kept.pages), positions(&kept.indexes)) else { continue };
+            let (etag, last_modified) = (kept.etag.clone(), kept.last_modified.clone());
+            self.documents.insert(url.clone(), Kept { etag, last_modified, pages, indexes });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -93,6 +112,14 @@ mod tests {
         let listed = |etag| Listed { source: Some(source(etag)), ..Listed::default() };
         assert_eq!(kept.of("https://x.example/a", &listed(Some("1"))), Some(links(&["b", "c"])));
         assert_eq!(kept.of("https://x.example/b", &listed(Some("2"))), Some(links(&["c", "b", "a"])));
+        // The next run visits one of them, and one is not in the knowledge base any more.
+        let mut next = SectionLinks::default();
+        next.keep("https://x.example/a", &source(Some("4")), links(&["d"]));
+        next.take_over(&kept, |url| url == "https://x.example/b");
+        assert_eq!(next.of("https://x.example/a", &listed(Some("4"))), Some(links(&["d"])));
+        assert_eq!(next.of("https://x.example/b", &listed(Some("2"))), Some(links(&["c", "b", "a"])));
+        next.take_over(&kept, |_| false);
+        assert_eq!(next.documents.len(), 2);
         // Another state of the page, whose links were not read.
         assert_eq!(kept.of("https://x.example/a", &listed(Some("3"))), None);
         assert_eq!(kept.of("https://x.example/c", &listed(None)), None);

@@ -1,6 +1,6 @@
 //! Soft 404: pages with a status of success that a site returns for missing addresses.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::OnceLock};
 
 use ragmaker_http::GetRequest;
 use ragmaker_knowledge::content_hash;
@@ -22,8 +22,8 @@ const NONE: &str = "ragmaker-no-such-page-";
 const FORMS: [(&str, &str); 3] = [("", MARKDOWN_FIRST), ("", HTML_FIRST), (".md", MARKDOWN_FIRST)];
 
 /// A site's responses to missing pages, one for each form in which pages are requested.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MissingPages(Vec<MissingPage>);
+#[derive(Debug, Default)]
+struct MissingPages(Vec<MissingPage>);
 
 /// A site's response to a missing page.
 #[derive(Clone, Debug, Default)]
@@ -39,9 +39,31 @@ struct MissingPage {
 /// How often each word occurs in a page.
 type Words = HashMap<String, usize>;
 
+/// A site's responses to missing pages, which are asked for when the first page is to be compared with them: a run in which
+/// nothing has changed asks for none.
+#[derive(Debug)]
+pub(crate) struct SoftNotFound<'a> {
+    scope: &'a Scope,
+    site: &'a Site<'a>,
+    pages: OnceLock<MissingPages>,
+}
+
+impl<'a> SoftNotFound<'a> {
+    /// Those of the section `scope`.
+    pub(crate) fn new(scope: &'a Scope, site: &'a Site<'a>) -> Self {
+        Self { scope, site, pages: OnceLock::new() }
+    }
+
+    /// Whether `document`, the page at `url`, is what the site shows for pages that it does not have. `redirected`
+    /// is where the request for it ended.
+    pub(crate) fn shows(&self, document: &Document, url: &Url, redirected: Option<&Url>) -> bool {
+        self.pages.get_or_init(|| MissingPages::of(self.scope, self.site)).are(document, url, redirected)
+    }
+}
+
 impl MissingPages {
     /// Asks the site for addresses that cannot exist in the section.
-    pub(crate) fn of(scope: &Scope, site: &Site<'_>) -> Self {
+    fn of(scope: &Scope, site: &Site<'_>) -> Self {
         // The same for each run, so that a site's log shows few addresses.
         let hash = content_hash("", scope.prefix().as_str());
         let folder = scope.prefix().path().trim_end_matches('/');
@@ -74,7 +96,7 @@ impl MissingPages {
 
     /// Whether `document`, the page at `url`, is what the site shows for pages that it does not have. `redirected`
     /// is where the request for it ended.
-    pub(crate) fn are(&self, document: &Document, url: &Url, redirected: Option<&Url>) -> bool {
+    fn are(&self, document: &Document, url: &Url, redirected: Option<&Url>) -> bool {
         self.0.iter().any(|page| page.is(document, url, redirected))
     }
 }

@@ -4,6 +4,8 @@
 //! (llms.txt version 2), or at the page's address with `.md`. The first pages of a site show which way works, so the
 //! other ways are not tried for the other pages.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_markdown::Links;
 use url::Url;
@@ -11,7 +13,7 @@ use url::Url;
 use crate::{
     content::{Content, Kind, read},
     load::MARKDOWN_FIRST,
-    missing::MissingPages,
+    missing::SoftNotFound,
     redirect::{NotFollowed, Reach},
     relations::link_header,
     scope::{Scope, ending, is_markdown, key},
@@ -61,6 +63,17 @@ impl VariantStatistics {
     pub(crate) fn note(&mut self, way: MarkdownVariant, won: bool) {
         self.tried[way as usize] += 1;
         self.won[way as usize] += u32::from(won);
+    }
+}
+
+/// The statistics of a run, which its workers share.
+#[derive(Debug, Default)]
+pub(crate) struct SharedStatistics(Mutex<VariantStatistics>);
+
+impl SharedStatistics {
+    /// The statistics, for one question or one note: nothing is fetched meanwhile.
+    pub(crate) fn lock(&self) -> MutexGuard<'_, VariantStatistics> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -116,9 +129,11 @@ fn guessed(way: MarkdownVariant, url: &Url) -> Option<Url> {
 pub(crate) struct Places<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) scope: &'a Scope,
-    pub(crate) missing: &'a MissingPages,
+    pub(crate) missing: &'a SoftNotFound<'a>,
     /// The address that the document was made from before.
     pub(crate) before: Option<&'a Url>,
+    /// An address whose Markdown was fetched already, and the response.
+    pub(crate) fetched: Option<(&'a Url, &'a Response)>,
 }
 
 /// The publisher's Markdown of the page in `response`, if it is more complete than `page`.
@@ -126,7 +141,7 @@ pub(crate) fn better(
     response: &Response,
     page: &Content,
     places: Places<'_>,
-    statistics: &mut VariantStatistics,
+    statistics: &SharedStatistics,
 ) -> Option<(Content, Response)> {
     if page.kind != Kind::Html {
         return None;
@@ -142,13 +157,13 @@ pub(crate) fn better(
     let (named, _) = named(response, &page.links);
     let ways = [MarkdownVariant::Alternate, MarkdownVariant::Suffix, MarkdownVariant::Ending];
     for way in ways.into_iter().filter(|way| way != &MarkdownVariant::Alternate || !named.is_empty()) {
-        if !statistics.tries(way) {
+        if !statistics.lock().tries(way) {
             continue;
         }
         let at = if way == MarkdownVariant::Alternate { named.first().cloned() } else { guessed(way, &response.url) };
         let Some(at) = at.filter(|at| is_other(at) && places.before != Some(at)) else { continue };
         let found = take(&at);
-        statistics.note(way, found.is_some());
+        statistics.lock().note(way, found.is_some());
         if found.is_some() {
             return found;
         }
@@ -163,10 +178,13 @@ impl Places<'_> {
 
     /// The Markdown at `url`, unless it is what the site shows for missing pages.
     pub(crate) fn markdown_at(&self, url: &Url, accept: &str) -> Option<(Content, Response)> {
-        let (content, response) = self.own(url, accept)?;
+        let (content, response) = match self.fetched.filter(|(at, _)| *at == url) {
+            Some((_, response)) => (read(response).ok()?, response.clone()),
+            None => self.own(url, accept)?,
+        };
         let is_markdown = content.kind == Kind::Markdown
             || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";
-        (is_markdown && !self.missing.are(&content.document, url, None)).then_some((content, response))
+        (is_markdown && !self.missing.shows(&content.document, url, None)).then_some((content, response))
     }
 
     /// What is at `url` itself: a redirect leads to another page.

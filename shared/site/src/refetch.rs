@@ -24,6 +24,8 @@ pub struct Refetch<'a> {
     pub urls: &'a [String],
     /// The circumstances of the call.
     pub invocation: &'a Invocation,
+    /// Whether pages that are thin without it go through the browser session.
+    pub may_browse: bool,
 }
 
 impl Refetch<'_> {
@@ -70,7 +72,8 @@ impl Refetch<'_> {
             }
             return Ok((store, run));
         }
-        let browser = Browser::new(UseBrowser::Auto, None, self.invocation)?;
+        let wanted = if self.may_browse { UseBrowser::Auto } else { UseBrowser::Never };
+        let browser = Browser::new(wanted, None, self.invocation)?;
         let recorded = section.and_then(|section| Url::parse(section).ok());
         let recorded = recorded.and_then(|prefix| Scope::new(start, Some(prefix), None, None).ok());
         let scope = recorded.map_or_else(|| Scope::new(start, Some(folder(urls)), None, None), Ok)?;

@@ -23,7 +23,8 @@ use url::Url;
 use crate::{
     links::{PageLinks, SectionLinks},
     load::Browser,
-    missing::MissingPages,
+    missing::SoftNotFound,
+    publisher::SharedStatistics,
     scope::{Scope, key},
     seeds::{self, as_folder},
     site::Site,
@@ -142,14 +143,15 @@ pub fn fetch(
             state.done.add(done);
         }
     }
-    let missing = MissingPages::of(&wanted.scope, &site);
+    let missing = SoftNotFound::new(&wanted.scope, &site);
     let earlier = state.run.kept();
-    let state = all(wanted, &site, missing, browser, Some(earlier), state);
-    let State { queue, later, mut store, run, error, done, links, .. } = state;
+    let state = all(wanted, &site, &missing, browser, Some(earlier), state);
+    let State { queue, later, mut store, run, error, done, mut links, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
     store.finish()?;
+    links.take_over(&run.kept(), |url| store.known(url).is_some());
     run.keep(&links)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     Ok(Fetched { run: run.finish()?, left })
@@ -159,7 +161,7 @@ pub fn fetch(
 fn all<'s>(
     wanted: &SectionRequest<'_>,
     site: &Site<'_>,
-    missing: MissingPages,
+    missing: &SoftNotFound<'_>,
     browser: Option<&Browser>,
     earlier: Option<SectionLinks>,
     state: State<'s>,
@@ -175,7 +177,7 @@ fn all<'s>(
         browser,
         session: wanted.session.clone(),
         missing,
-        statistics: Mutex::default(),
+        statistics: SharedStatistics::default(),
         done: Arc::clone(&state.done),
     };
     let section =
@@ -210,7 +212,7 @@ pub(crate) fn refetch<'s>(
             return Ok((store, run));
         }
     };
-    let missing = MissingPages::of(&wanted.scope, &site);
+    let missing = SoftNotFound::new(&wanted.scope, &site);
     // Some may be passed over as other forms of pages; they are asked for by themselves then.
     for _ in 0..2 {
         let ended: HashSet<&str> = run.pages().iter().map(|page| page.url.as_str()).collect();
@@ -221,7 +223,7 @@ pub(crate) fn refetch<'s>(
         }
         let seen = left.iter().map(|(url, _)| key(url)).collect();
         let begun = State { queue: left.into(), seen, ..State::new(store, run) };
-        let ended = all(wanted, &site, missing.clone(), browser, None, begun);
+        let ended = all(wanted, &site, &missing, browser, None, begun);
         if let Some(error) = ended.error {
             return Err(error);
         }

@@ -134,7 +134,7 @@ impl<'a> State<'a> {
     /// Takes out the document at `own`, which is saved under `to` now.
     fn moved(&mut self, own: String, to: &str) -> Result<Page, Error> {
         self.store.retire(&own)?;
-        Ok(Page::new(own, Verdict::Moved, format!("it is at {to} now")))
+        Ok(Page::moved(own, to, None))
     }
 
     /// Records the result of the visit to `url`.
@@ -178,22 +178,15 @@ impl<'a> State<'a> {
                 Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
             }
             Outcome::Save { url: at, document, source, via, reason, moved } => {
-                // Where it moved to, it keeps its file and its summary, unless that address is known as well.
-                let has_both = moved && self.store.known(&at).is_some();
-                let was = (moved && !has_both).then_some(own.as_str());
-                let spot = DocumentKey { was, moved: was.is_some(), ..DocumentKey::at(&at) };
+                let spot = DocumentKey { was: moved.then_some(own.as_str()), moved, ..DocumentKey::at(&at) };
                 let stored = self.store.save_at(*document, spot, &source)?;
                 self.links.keep(&at, &source, links);
-                if has_both {
-                    self.store.retire(&own)?;
-                }
-                let mut page = Page::stored(at.as_str(), &stored).via(&via.to_string());
-                page.reason = reason;
-                if moved {
-                    page =
-                        Page { url: own, verdict: Verdict::Moved, reason: Some(format!("it is at {at} now")), ..page };
-                }
-                Some(page)
+                let page = if moved {
+                    Page::moved(own, at, Some(&stored))
+                } else {
+                    Page { reason, ..Page::stored(at, &stored) }
+                };
+                Some(page.via(&via.to_string()))
             }
         };
         done.sort();

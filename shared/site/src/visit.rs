@@ -1,6 +1,6 @@
 //! One page of a section: its request, its content, and its links.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_catalog::{Listed, Source};
@@ -16,8 +16,8 @@ use crate::{
     done::FetchedUrls,
     links::PageLinks,
     load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
-    missing::MissingPages,
-    publisher::{MarkdownVariant, Places, VariantStatistics, better, is_fuller, named},
+    missing::SoftNotFound,
+    publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, named},
     redirect::{NotFollowed, Reach},
     relations::markdown_links,
     scope::{Scope, key},
@@ -33,8 +33,8 @@ pub(crate) struct Context<'a> {
     pub(crate) browser: Option<&'a Browser>,
     /// The browser session, as the catalog records it.
     pub(crate) session: Option<String>,
-    pub(crate) missing: MissingPages,
-    pub(crate) statistics: Mutex<VariantStatistics>,
+    pub(crate) missing: &'a SoftNotFound<'a>,
+    pub(crate) statistics: SharedStatistics,
     pub(crate) done: Arc<FetchedUrls>,
 }
 
@@ -49,7 +49,7 @@ impl Context<'_> {
     }
 
     fn statistics(&self) -> MutexGuard<'_, VariantStatistics> {
-        self.statistics.lock().unwrap_or_else(PoisonError::into_inner)
+        self.statistics.lock()
     }
 }
 
@@ -129,8 +129,15 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
     if let Some(reason) = run.site.refusal(url, run.reach(url)) {
         return refused(&own, reason);
     }
-    if let Some(visited) = known.and_then(|known| revisit(url, known, run)) {
-        return visited;
+    let (mut own_markdown, mut before) = (None, None);
+    match known.map(|known| revisit(url, known, run)) {
+        Some(Revisit::Same(visited)) => return *visited,
+        Some(Revisit::OtherPage(response)) => own_markdown = Some(response),
+        Some(Revisit::OtherFile(response)) => before = Some(response),
+        Some(Revisit::Unknown) | None => {}
+    }
+    if let Some(response) = own_markdown {
+        return answered(url, known, run, &response, Form { accepts_markdown: true, before: None });
     }
     // A document is compared with what it was made from.
     let accepts_markdown = match known.filter(|known| known.listed.content_hash.is_some()) {
@@ -157,27 +164,51 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
         let links = known.links.clone().unwrap_or_default();
         return Visited { links, ..Outcome::Unchanged(source).into() };
     }
-    answered(url, known, run, &response, accepts_markdown)
+    answered(url, known, run, &response, Form { accepts_markdown, before })
 }
 
-/// Requests the publisher's Markdown from which the document was made, with its validators. `None` if it is another text
-/// now, or if the page has to be read for its links: then the page is visited.
-fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
-    let from = known.from()?;
+/// The result of a request for the publisher's Markdown from which a document was made.
+enum Revisit {
+    /// It is the text of the document.
+    Same(Box<Visited>),
+    /// It is another text now, at the page's own address: the response is that of the page.
+    OtherPage(Response),
+    /// It is another text now, in a file beside the page, which has to be read as well.
+    OtherFile(Response),
+    /// There is no such Markdown, or the page has to be read for its links.
+    Unknown,
+}
+
+/// Requests the publisher's Markdown from which the document was made, with its validators.
+fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
+    let Some(from) = known.from() else { return Revisit::Unknown };
     if run.site.refusal(&from, Reach::Section(run.scope)).is_some() {
-        return None;
+        return Revisit::Unknown;
     }
     // The Markdown at the page's own address has the links of the page.
     let is_own = key(&from) == key(url);
     if !is_own && known.links.is_none() {
-        return None;
+        return Revisit::Unknown;
     }
-    let response = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run).ok()?;
+    let Ok(response) = ask(&from, url, MARKDOWN_FIRST, &validators(&from, Some(known)), run) else {
+        return Revisit::Unknown;
+    };
+    match same_text(url, &from, known, run, &response) {
+        Some(visited) => Revisit::Same(Box::new(visited)),
+        None if response.status != 200 || !response.steps.is_empty() => Revisit::Unknown,
+        None if is_own => Revisit::OtherPage(response),
+        None => Revisit::OtherFile(response),
+    }
+}
+
+/// The visit of a page whose document was made of `response`, the publisher's Markdown at `from`, if that is as it was.
+fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, response: &Response) -> Option<Visited> {
+    let is_own = key(from) == key(url);
     if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
-        return Some(Visited { also: vec![key(&from)], links, ..Outcome::Unchanged(known.source(run)?).into() });
+        return Some(Visited { also: vec![key(from)], links, ..Outcome::Unchanged(known.source(run)?).into() });
     }
-    let mut content = crate::content::read(&response).ok()?;
+    let mut content = crate::content::read(response).ok()?;
     if content.kind == Kind::Html || !response.steps.is_empty() {
         return None;
     }
@@ -187,14 +218,14 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Option<Visited> {
         return None;
     }
     let links = if is_own {
-        page_links(&content, &response)
+        page_links(&content, response)
     } else {
         let mut links = known.links.clone()?;
         links.pages.extend(markdown_links(&content.document.markdown, &response.url));
         links
     };
-    let source = run.source_of(&response, url, content.kind);
-    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(&from)], links))
+    let source = run.source_of(response, url, content.kind);
+    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(from)], links))
 }
 
 /// The headers that ask whether the document is as it was, where `url` is what it was made of.
@@ -257,13 +288,15 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     Visited { unreachable, ..outcome.into() }
 }
 
-fn answered(
-    url: &Url,
-    known: Option<&Known<'_>>,
-    run: &Context<'_>,
-    response: &Response,
+/// The form in which a page was requested.
+struct Form {
+    /// Whether Markdown was preferred.
     accepts_markdown: bool,
-) -> Visited {
+    /// The Markdown file beside the page that the document was made of, as it is now, if it was fetched already.
+    before: Option<Response>,
+}
+
+fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &Response, form: Form) -> Visited {
     let own = key(url);
     if known.is_some() && matches!(response.status, 404 | 410) {
         return Outcome::Gone(format!("the server answered {}", response.status)).into();
@@ -283,7 +316,7 @@ fn answered(
     let is_moved = redirected.is_some() && (permanent || known.is_none());
     let at = if is_moved { &landed } else { url };
     let is_same = loaded.via == Via::Http && known.is_some_and(|known| known.has_text_of(&loaded.content.document, at));
-    if !is_same && !run.is_given(url) && run.missing.are(&loaded.content.document, url, redirected) {
+    if !is_same && !run.is_given(url) && run.missing.shows(&loaded.content.document, url, redirected) {
         return refused(&own, "the site shows this for pages that it does not have");
     }
     let mut also = vec![own.clone(), key(&landed)];
@@ -295,7 +328,7 @@ fn answered(
         let source = run.source_of(response, at, loaded.content.kind);
         (loaded, source)
     } else {
-        chosen(loaded, response, at, known, run, accepts_markdown, &mut also)
+        chosen(loaded, response, at, known, run, form, &mut also)
     };
     kept(at, loaded, source, is_moved && known.is_some(), also, links)
 }
@@ -317,15 +350,17 @@ fn chosen(
     at: &Url,
     known: Option<&Known<'_>>,
     run: &Context<'_>,
-    accepts_markdown: bool,
+    form: Form,
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
+    let Form { accepts_markdown, before: fetched } = form;
     if loaded.via == Via::Browser {
         let session = run.session.clone();
         return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }
     let before = known.and_then(Known::from);
-    let places = Places { site: run.site, scope: run.scope, missing: &run.missing, before: before.as_ref() };
+    let fetched = before.as_ref().zip(fetched.as_ref());
+    let places = Places { site: run.site, scope: run.scope, missing: run.missing, before: before.as_ref(), fetched };
     let Loaded { content, via, reason } = loaded;
     let rest = |content| Loaded { content, via, reason };
     let source =
@@ -371,9 +406,7 @@ fn chosen(
             return (rest(markdown), source);
         }
     }
-    let mut statistics = *run.statistics();
-    let better = better(answer.as_ref().unwrap_or(response), &html, places, &mut statistics);
-    *run.statistics() = statistics;
+    let better = better(answer.as_ref().unwrap_or(response), &html, places, &run.statistics);
     let Some((mut markdown, answer)) = better else {
         let source = source(&html, answer.as_ref());
         return (rest(html), source);

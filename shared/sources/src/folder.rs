@@ -228,7 +228,14 @@ impl Folder<'_> {
         if let Some(file) = known.filter(|_| is_same).and_then(|known| store.file_of(known)) {
             store.unchanged(url, Some(&source), None);
             let file_path = Some(file.to_string_lossy().into_owned());
-            return Ok(Page { url: url.clone(), verdict: Verdict::Unchanged, reason: None, file_path, via: None });
+            return Ok(Page {
+                url: url.clone(),
+                verdict: Verdict::Unchanged,
+                reason: None,
+                file_path,
+                via: None,
+                moved_to: None,
+            });
         }
         // The same bytes under another name, where those of the old one are gone.
         let was = if known.is_none() { vanished.get_mut(&sha256).and_then(Vec::pop) } else { None };
@@ -242,10 +249,9 @@ impl Folder<'_> {
         let name = format!("{folder}/{path}");
         let spot = DocumentKey { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
         let stored = store.put(document, spot, &source)?;
-        let page = Page::stored(url, &stored);
         Ok(match was {
-            Some(was) => page.because(format!("it was {was}")),
-            None => page,
+            Some(was) => Page::moved(was, url, Some(&stored)),
+            None => Page::stored(url, &stored),
         })
     }
 }

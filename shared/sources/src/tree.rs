@@ -252,10 +252,9 @@ impl Tree<'_> {
         let spot =
             DocumentKey { url: &url, was: wanted.was.as_deref(), named_after: Some(&identity), moved: wanted.moved };
         let stored = store.put(document, spot, &source)?;
-        let page = Page::stored(&url, &stored);
         Ok(match &wanted.was {
-            Some(was) if wanted.moved => page.because(format!("it was {was}")),
-            _ => page,
+            Some(was) if wanted.moved => Page::moved(was, url, Some(&stored)),
+            _ => Page::stored(&url, &stored),
         })
     }
 }
@@ -265,5 +264,5 @@ pub fn unchanged(url: &str, store: &mut Store<'_>) -> Page {
     store.unchanged(url, None, None);
     let file = store.known(url).and_then(|listed| store.file_of(listed));
     let file_path = file.map(|file| ragmaker_files::shown(file).0);
-    Page { url: url.to_owned(), verdict: Verdict::Unchanged, reason: None, file_path, via: None }
+    Page { url: url.to_owned(), verdict: Verdict::Unchanged, reason: None, file_path, via: None, moved_to: None }
 }

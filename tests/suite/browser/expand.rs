@@ -45,7 +45,7 @@ fn a_refresh_expands_as_the_first_call_did() {
     let url = visitor.site.url("/act/links/20");
     let page = visitor.project.tool("browser-extract").args(["--url", &url, "--kb-root", "kb", "--selector", "main"]);
     assert_eq!(page.arg("--expand").run().answer()["expanded"]["more"], 4);
-    let refresh = visitor.project.tool("refresh-knowledge-base").args(["--kb-root", "kb"]);
+    let refresh = visitor.project.tool("refresh-knowledge-base").args(["--kb-root", "kb", "--allow-private"]);
     assert_eq!(refresh.run().answer()["counts"]["unchanged"], 1);
     // For a list, the same page without what is folded is another document.
     let list =

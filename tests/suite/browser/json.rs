@@ -48,7 +48,7 @@ fn the_json_answers_of_a_page_are_documents_of_their_own() {
     let url = visitor.site.url("/data/stations");
     let page = visitor.project.tool("browser-extract").args(["--url", &url, "--kb-root", "base"]).args(ALL);
     assert_eq!(page.run().answer()["json_responses"]["saved"], 4);
-    let refresh = visitor.project.tool("refresh-knowledge-base").args(["--kb-root", "base"]).run();
+    let refresh = visitor.project.tool("refresh-knowledge-base").args(["--kb-root", "base", "--allow-private"]).run();
     assert_eq!(refresh.answer()["counts"]["unchanged"], 5, "{}", refresh.answer());
     // Without the option, nothing of it.
     assert!(visitor.extract("/data/stations").run().answer()["json_responses"].is_null());

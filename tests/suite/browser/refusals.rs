@@ -169,6 +169,8 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         "/members/zh",
         "/members/refused",
         "/members/report",
+        "/members/buttons",
+        "/members/link",
         "/content/login-form",
         "/account",
     ] {
@@ -183,7 +185,14 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         assert!(remedy.contains("ragmaker-browser-open --no-headless"), "{error}");
         assert_eq!(error["details"]["url"], answer["url"], "{error}");
     }
-    for page in ["/members/wiki", "/members/note", "/members/article", "/members/join", "/members/newsletter"] {
+    for page in [
+        "/members/wiki",
+        "/members/note",
+        "/members/article",
+        "/members/join",
+        "/members/newsletter",
+        "/members/providers",
+    ] {
         assert!(seen(&visitor, page)["obstacle"].is_null(), "{page}");
         assert!(!visitor.save(page).markdown.trim().is_empty(), "{page}");
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Browsing, State, codes, cookies_by_domain};
-use ragmaker_files::{InputError, output_file, read_text_file};
+use ragmaker_files::{InputError, output_file, read_session_file};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice, host,
 };
@@ -145,7 +145,7 @@ fn read(path: &Path, format: Format, invocation: &Invocation) -> Result<State, E
     let unreadable = |what: String| {
         STATE_NOT_READABLE.error(format!("{} {what}", path.display())).detail("path", path.to_string_lossy())
     };
-    let text = read_text_file(path, invocation, MAX_BYTES).map_err(|reason| match reason {
+    let text = read_session_file(path, invocation, MAX_BYTES).map_err(|reason| match reason {
         InputError::TooLarge(limit) => unreadable(format!("has more than {limit} bytes")),
         InputError::NotUtf8 => unreadable("is not UTF-8".to_owned()),
         reason => reason.into_error(path),

@@ -6,8 +6,8 @@ use std::{
 };
 
 use ragmaker_catalog::{Catalog, Contents, Header, Listed};
-use ragmaker_files::input_file;
-use ragmaker_tool::{Invocation, JsonSchema};
+use ragmaker_files::InputFiles;
+use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::Serialize;
 
 /// A knowledge base that is exported.
@@ -37,17 +37,18 @@ const MAX_PATH: usize = 500;
 
 impl Source {
     /// The documents that `catalog` lists and `invocation` may read.
-    pub(crate) fn new(catalog: &Catalog, contents: Contents, invocation: &Invocation) -> Self {
+    pub(crate) fn new(catalog: &Catalog, contents: Contents, invocation: &Invocation) -> Result<Self, Error> {
+        let readable = InputFiles::of(invocation)?;
         let (mut documents, mut left_out) = (vec![], vec![]);
         for listed in contents.documents {
             let given = listed.path.clone().unwrap_or_default();
-            let found = catalog.find(&given).ok_or("there is no such file in the knowledge base");
-            match found.and_then(|file| input_file(&file, invocation).map_err(|_| "it may not be read")) {
+            let found = catalog.find(&given).ok_or("there is no such file beneath the folder of the knowledge base");
+            match found.and_then(|file| readable.file(&file).map_err(|_| "it may not be read")) {
                 Ok(file) => documents.push(Document { listed, file }),
                 Err(reason) => left_out.push(SkippedDocument { path: given.chars().take(MAX_PATH).collect(), reason }),
             }
         }
-        Self { header: contents.header, documents, left_out }
+        Ok(Self { header: contents.header, documents, left_out })
     }
 
     /// Whether `file` is the catalog or a document, which an export would destroy.
@@ -79,8 +80,8 @@ impl Document {
     pub(crate) fn body(&self) -> io::Result<String> {
         let bytes = fs::read(&self.file)?;
         let text = String::from_utf8_lossy(&bytes);
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        let body = ragmaker_document::parse(text).map_or(text, |parsed| parsed.body);
+        let body = ragmaker_document::parse(&text).map_or(&*text, |parsed| parsed.body);
+        let body = body.trim_start_matches('\u{feff}');
         Ok(body.trim_start_matches(['\r', '\n']).trim_end().to_owned())
     }
 }

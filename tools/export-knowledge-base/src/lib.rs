@@ -96,7 +96,7 @@ impl Tool for Args {
                 .remedy("Name a file as --output.")
                 .detail("path", path.to_string_lossy()));
         }
-        let source = Source::new(&catalog, contents, invocation);
+        let source = Source::new(&catalog, contents, invocation)?;
         if source.documents.is_empty() {
             return Err(NO_DOCUMENTS
                 .error(format!("{} lists no document that can be read", catalog.file().display()))

@@ -139,7 +139,9 @@ fn only_what_changed_is_written_again() {
     let answer = tree.run(&SYNC);
     assert_eq!(pages(&answer, "changed"), ["edit.md"]);
     assert_eq!(pages(&answer, "gone"), ["delete.md"]);
-    assert_eq!(pages(&answer, "moved"), ["sub/moved.md"]);
+    assert_eq!(pages(&answer, "moved"), ["move.md"]);
+    let moved = answer["pages"].as_array().unwrap().iter().find(|page| page["verdict"] == "moved").unwrap();
+    assert!(moved["moved_to"].as_str().unwrap().ends_with("/docs/sub/moved.md"), "{moved}");
     assert_eq!(pages(&answer, "added"), ["new.md"]);
     assert_eq!(answer["counts"]["unchanged"], 2);
     let listed: Value = serde_json::from_slice(&fs::read(&catalog).unwrap()).unwrap();

@@ -22,7 +22,12 @@ pub(crate) fn entries(folder: &Path) -> io::Result<Entries> {
     let mut found = Entries::default();
     let mut left = vec![PathBuf::new()];
     while let Some(path) = left.pop() {
-        for entry in fs::read_dir(folder.join(&path))? {
+        let listed = match fs::read_dir(folder.join(&path)) {
+            // It was removed meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !path.as_os_str().is_empty() => continue,
+            listed => listed?,
+        };
+        for entry in listed {
             let entry = entry?;
             let (kind, path) = (entry.file_type()?, path.join(entry.file_name()));
             if kind.is_dir() {
@@ -61,14 +66,19 @@ pub(crate) fn add_missing(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the folder `to` and the folders in it the permissions that they have in `from`.
+/// Gives the folder `to` and the folders in it the permissions that they have in `from`. Folders that one of the two no longer
+/// has, or does not have yet, are passed over.
 ///
 /// # Errors
 /// What the system says.
 pub(crate) fn set_permissions(from: &Path, to: &Path) -> io::Result<()> {
     // The deepest first: a folder that may not be entered would hide those in it.
     for path in entries(from)?.folders.iter().rev().map(PathBuf::as_path).chain([Path::new("")]) {
-        fs::set_permissions(to.join(path), fs::metadata(from.join(path))?.permissions())?;
+        let set = fs::metadata(from.join(path)).and_then(|data| fs::set_permissions(to.join(path), data.permissions()));
+        match set {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(())
 }

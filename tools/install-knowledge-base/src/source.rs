@@ -6,7 +6,7 @@ use std::{
 };
 
 use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::{PATH_NOT_ALLOWED, input_file};
+use ragmaker_files::{InputFiles, PATH_NOT_ALLOWED};
 use ragmaker_project::knowledge_base;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use serde_json::{Map, Value};
@@ -48,8 +48,7 @@ impl Source {
         // Says what is wrong with it, with line and column.
         catalog.read()?;
         let text = fs::read(catalog.file()).map_err(failed(catalog.file()))?;
-        let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
-        let mut header: Map<String, Value> = serde_json::from_slice(text).unwrap_or_default();
+        let mut header: Map<String, Value> = serde_json::from_slice(knowledge_base::json_of(&text)).unwrap_or_default();
         let documents = header.shift_remove("documents");
         let entries = match documents {
             Some(Value::Array(entries)) => entries.into_iter().filter_map(object).collect(),
@@ -69,15 +68,24 @@ impl Source {
     }
 
     /// Its documents in order; those that are not there, or may not be read, are `left_out`.
-    pub(crate) fn documents(&self, invocation: &Invocation, left_out: &mut Vec<SkippedDocument>) -> Vec<Document> {
+    ///
+    /// # Errors
+    /// [`ragmaker_files::PATH_ERRORS`] where the roots of a model cannot be found.
+    pub(crate) fn documents(
+        &self,
+        invocation: &Invocation,
+        left_out: &mut Vec<SkippedDocument>,
+    ) -> Result<Vec<Document>, Error> {
+        let readable = InputFiles::of(invocation)?;
         let folder = self.catalog.folder().unwrap_or_else(|| self.root.clone());
         let mut documents = vec![];
         for entry in &self.entries {
             let given = entry.get("path").and_then(Value::as_str).unwrap_or_default();
-            let found = self.catalog.find(given).ok_or("there is no such file in the knowledge base");
+            let found =
+                self.catalog.find(given).ok_or("there is no such file beneath the folder of the knowledge base");
             // A model reads what it may read, wherever a catalog leads.
             let found = found.and_then(|file| {
-                input_file(&file, invocation).map_err(|error| {
+                readable.file(&file).map_err(|error| {
                     if error.is(PATH_NOT_ALLOWED) { "it may not be read" } else { "it cannot be read" }
                 })
             });
@@ -97,7 +105,7 @@ impl Source {
                 }),
             }
         }
-        documents
+        Ok(documents)
     }
 }
 

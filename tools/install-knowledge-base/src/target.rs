@@ -155,8 +155,8 @@ impl Target {
             let held = catalog.lock()?;
             catalog.read()?;
             let text = fs::read(&catalog_file).map_err(failed(&catalog_file))?;
-            let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&text);
-            let mut members: Map<String, Value> = serde_json::from_slice(text).unwrap_or_default();
+            let mut members: Map<String, Value> =
+                serde_json::from_slice(knowledge_base::json_of(&text)).unwrap_or_default();
             if let Some(Value::Array(listed)) = members.shift_remove("documents") {
                 entries = listed;
             }
@@ -174,7 +174,7 @@ impl Target {
         let documents_in = new_catalog.parent().unwrap_or(work).to_owned();
         let mut list = List::of(entries);
         for source in &self.sources {
-            for document in source.documents(invocation, left_out) {
+            for document in source.documents(invocation, left_out)? {
                 list.add(document, &documents_in, work)?;
             }
         }

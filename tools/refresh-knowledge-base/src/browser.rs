@@ -1,6 +1,6 @@
 //! Documents from a browser: loaded again in the session from which they were saved.
 
-use ragmaker_address::canonical;
+use ragmaker_address::{Network, canonical};
 use ragmaker_browser::{Browsing, Expand, Target, Visit};
 use ragmaker_catalog::Source;
 use ragmaker_ingest::{DocumentKey, Page, Run, Store, Verdict};
@@ -62,7 +62,8 @@ struct BrowserDocument<'a> {
 fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
     let BrowserDocument { url, session, selector, from, expand } = known;
     let address = ragmaker_address::parse(url)?;
-    let browsing = Browsing::new(session.as_deref(), invocation)?;
+    // A catalog may name any machine.
+    let browsing = Browsing::new(session.as_deref(), invocation)?.within(Network::new(&invocation.host));
     let visit = Visit { wait_for: selector.as_deref(), expand, ..browsing.visit(Target::Load(&address)) };
     let Rendered { url: at, document, .. } = Rendered::of(&visit, selector.as_deref())?;
     let moved = canonical(&address) != at;
@@ -70,6 +71,6 @@ fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_
     let source = Source::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };
     let spot = DocumentKey { url: &at, was: Some(url), named_after: None, moved };
     let stored = store.put(document, spot, &source)?;
-    let page = Page::stored(url, &stored).via("browser");
-    Ok(if moved { page.because(format!("it is at {at} now")) } else { page })
+    let page = if moved { Page::moved(url, at, Some(&stored)) } else { Page::stored(url, &stored) };
+    Ok(page.via("browser"))
 }

@@ -4,10 +4,11 @@ mod browser;
 mod folders;
 mod repositories;
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Catalog, Source};
+use ragmaker_files::{Kind, PATH_NOT_ALLOWED, Roots};
 use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::Refetch;
@@ -105,8 +106,15 @@ impl Args {
         for ((repository, reference), urls) in &repositories {
             repositories::refresh(repository, reference.as_deref(), urls, &mut store, &mut run, &by_catalog)?;
         }
-        let (mut store, mut run) = Refetch { urls: &pages, invocation: &by_catalog }.refresh(store, run)?;
-        browser::refresh(&shown, &mut store, &mut run, invocation)?;
+        // The browser is signed in: the addresses of somebody else's catalog are not opened there.
+        let may_browse = is_own(&catalog, invocation)?;
+        let refetch = Refetch { urls: &pages, invocation: &by_catalog, may_browse };
+        let (mut store, mut run) = refetch.refresh(store, run)?;
+        if may_browse {
+            browser::refresh(&shown, &mut store, &mut run, invocation)?;
+        } else {
+            failed(&shown, &not_browsed(&catalog), &mut run)?;
+        }
         store.finish()?;
         let documents = catalog.read()?.documents;
         let stale = documents.iter().filter(|listed| listed.status.as_deref() == Some(ragmaker_catalog::STALE));
@@ -118,9 +126,33 @@ impl Args {
     }
 }
 
-/// A catalog in a new folder for temporary files, beside which a report can be written.
+/// Whether the knowledge base of `catalog` is in the project or an allowed root. One that is elsewhere may come from somebody
+/// else.
+fn is_own(catalog: &Catalog, invocation: &Invocation) -> Result<bool, Error> {
+    let roots = Roots::discover(&invocation.host)?;
+    let folder = catalog.folder().unwrap_or_default();
+    Ok(roots.all().iter().any(|root| root.kind != Kind::KbRoot && folder.starts_with(&root.path)))
+}
+
+fn not_browsed(catalog: &Catalog) -> Error {
+    let root = catalog.root().unwrap_or_default();
+    PATH_NOT_ALLOWED.error(format!(
+        "the knowledge base is outside the project, so its pages are not opened in the browser, which is signed in: add --allow-root {} if you made it",
+        root.display()
+    ))
+}
+
+/// The prefix of the names of folders for the reports of dry runs.
+const SCRATCH: &str = "ragmaker-refresh-";
+
+/// The age at which the report of a dry run is removed by the next one.
+const OLD: Duration = Duration::from_hours(24);
+
+/// A catalog in a new folder for temporary files, beside which a report can be written. The caller reads the report, so
+/// the folder stays for a day.
 fn scratch() -> Result<Catalog, Error> {
-    let folder = tempfile::Builder::new().prefix("ragmaker-refresh-").tempdir();
+    ragmaker_fs::sweep_folders(SCRATCH, OLD);
+    let folder = tempfile::Builder::new().prefix(SCRATCH).tempdir();
     let broken = |error: std::io::Error| ragmaker_files::io_error(&error, &std::env::temp_dir());
     Catalog::at(folder.map_err(broken)?.keep().join("catalog.json"))
 }

@@ -452,3 +452,36 @@ fn wrong_arguments_are_errors() {
     tree.write("kb/cache/catalog.json", "{");
     assert_eq!(tree.error(&REFRESH).0, "CATALOG_CORRUPT");
 }
+
+/// The browser is signed in: a catalog that may come from somebody else does not choose what it opens.
+#[test]
+fn pages_of_a_knowledge_base_elsewhere_are_not_opened_in_the_browser() {
+    let tree = Tree::new(TOOL);
+    let site = Site::new();
+    site.set("/a", Reply::Page("<title>A</title><script>1</script>".into(), None));
+    let other = tree.root.join("../other");
+    fs::create_dir_all(other.join("kb/cache/documents")).unwrap();
+    let entry = |name: &str, kind: &str| {
+        let url = site.url(&format!("/{name}"));
+        json!({"url": url, "title": name, "path": format!("documents/{name}.md"), "source": {"kind": kind}})
+    };
+    let catalog = json!({"documents": [entry("a", "http"), entry("b", "browser")]});
+    fs::write(other.join("kb/cache/catalog.json"), catalog.to_string()).unwrap();
+    let kb = other.join("kb");
+    let answer = tree.run(&["--kb-root", kb.to_str().unwrap(), "--allow-private", "--dry-run"]);
+    let reason = |name: &str| {
+        let page = answer["pages"].as_array().unwrap().iter().find(|page| page["url"] == site.url(&format!("/{name}")));
+        page.unwrap()["reason"].as_str().unwrap().to_owned()
+    };
+    assert!(reason("b").contains("PATH_NOT_ALLOWED") && reason("b").contains("--allow-root"), "{answer:#}");
+    assert!(!reason("a").contains("browser"), "{answer:#}");
+    assert!(!tree.root.join(".tmp/cache/browser_profile").exists());
+    // The report of a trial is beside no knowledge base, and those of earlier days are removed.
+    let report = std::path::PathBuf::from(answer["report_file"].as_str().unwrap());
+    let folder = report.parent().unwrap().parent().unwrap();
+    assert!(folder.file_name().unwrap().to_str().unwrap().starts_with("ragmaker-refresh-"));
+    let yesterday = std::time::SystemTime::now() - std::time::Duration::from_hours(25);
+    fs::File::open(folder).unwrap().set_modified(yesterday).unwrap();
+    tree.run(&["--kb-root", kb.to_str().unwrap(), "--allow-private", "--dry-run"]);
+    assert!(!folder.exists());
+}

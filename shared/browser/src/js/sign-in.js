@@ -3,6 +3,9 @@
 // The rule that decides whether the page is nothing but this form is in `login.rs`; here is only measured, and
 // only what does not depend on a language.
 const USER_FIELD = /^(user|user_?-?name|user_?-?id|login|login_?-?(id|name|fmt)|loginfmt|identifier|email|e-?mail|mail|account|j_username|os_username|log|uid)$/i;
+// What buttons that lead to a sign-in by another service are called, in every language, and where they lead.
+const PROVIDER = /\b(google|microsoft|github|gitlab|bitbucket|apple|facebook|linkedin|slack|okta|auth0|azure|saml|sso|openid|passkey)\b/i;
+const PROVIDER_PATH = /\/(oauth2?|omniauth|openid|saml2?|sso)(\/|$)/i;
 const signIn = () => {
   const shows = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
   const within = (root, selector) => [...root.querySelectorAll(selector)].filter(shows);
@@ -15,7 +18,33 @@ const signIn = () => {
     || USER_FIELD.test(field.name) || USER_FIELD.test(field.id);
   const passwords = within(doc, "input[type=password]");
   const key = passwords[0] ?? within(doc, "input").find((field) => /^(text|email|tel)$/.test(field.type) && isUser(field));
-  if (!key) return null;
+  const BOILERPLATE = "nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],dialog,select,noscript";
+  // A CJK character says as much as two letters.
+  const cost = (text) => text.length + (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0);
+  const label = (element) => String(innerText(element) ?? "").replace(/\s+/g, " ").trim();
+  const length = (element) => cost(label(element));
+  // What stands in one of the parts counts with that part.
+  const besideOf = (parts) => {
+    const left = [...parts, ...within(doc, BOILERPLATE)];
+    const outermost = left.filter((part) => !left.some((other) => other !== part && contains(other, part)));
+    return Math.max(0, outermost.reduce((rest, part) => rest - length(part), doc.body === null ? 0 : length(doc.body)));
+  };
+  const articleWithout = (parts) => within(doc, "main,article,[role=main]")
+    .filter((prose) => !parts.some((part) => contains(prose, part)))
+    .reduce((most, prose) => Math.max(most, length(prose)), 0);
+  if (!key) {
+    const boilerplate = within(doc, BOILERPLATE);
+    const providers = within(doc, "button,[role=button],a[href]").filter((button) => {
+      const text = label(button);
+      const leads = () => button.localName === "a" && PROVIDER_PATH.test(String(button.pathname));
+      return text.length <= 60 && (leads() || PROVIDER.test(text)) && !boilerplate.some((part) => contains(part, button));
+    });
+    if (providers.length === 0) return null;
+    return {
+      passwords: 0, newPasswords: 0, fields: within(doc, "input:not([type=hidden]),textarea,select").length,
+      providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers),
+    };
+  }
   // Applications do without a form: then it is what holds a field and a button.
   const BUTTON = "button,input[type=submit],input[type=image],[role=button]";
   let form = key.form;
@@ -24,22 +53,13 @@ const signIn = () => {
     if (part.querySelector(BUTTON) !== null || part === doc.body) form = part;
   }
   form ??= key;
-  const BOILERPLATE = "nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],dialog,select,noscript";
-  // A CJK character says as much as two letters.
-  const cost = (text) => text.length + (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0);
-  const length = (element) => cost(String(innerText(element) ?? "").replace(/\s+/g, " ").trim());
-  // What stands in the form or in another part that is left out counts with that part.
-  const left = [form, ...within(doc, BOILERPLATE)];
-  const outermost = left.filter((part) => !left.some((other) => other !== part && contains(other, part)));
-  const beside = outermost.reduce((rest, part) => rest - length(part), doc.body === null ? 0 : length(doc.body));
-  const prose = within(doc, "main,article,[role=main]").filter((part) => !contains(part, form));
   return {
     passwords: passwords.length,
     newPasswords: passwords.filter((field) => /\bnew-password\b/.test(field.autocomplete)).length,
     fields: within(doc, "input,textarea,select").filter((field) =>
       (field.form === form || contains(form, field)) && !/^(hidden|submit|button|image|reset|checkbox|radio)$/.test(field.type)).length,
     aside: [...doc.querySelectorAll("nav,header,footer,aside")].some((part) => contains(part, form) && !part.querySelector("main,article")),
-    beside: Math.max(0, beside),
-    article: prose.reduce((most, part) => Math.max(most, length(part)), 0),
+    beside: besideOf([form]),
+    article: articleWithout([form]),
   };
 };

@@ -1,0 +1,244 @@
+//! Moving to another file system: a copy beside the destination takes its name, and then the source is removed.
+//!
+//! Until the copy has its name, nothing but a temporary entry has changed, and that is removed on an error. The copy is on
+//! the disk before the source is removed. A source that is changed meanwhile is an error.
+
+use std::{
+    ffi::{OsStr, OsString},
+    fs::{File, FileTimes},
+    io,
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
+
+use ragmaker_fs::{rename_in, temporary_name};
+use ragmaker_tool::Error;
+use rustix::{
+    fd::{AsFd, OwnedFd},
+    fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid},
+    io::Errno,
+};
+
+use crate::{
+    CROSS_DEVICE, Place,
+    change::Entry,
+    delete::{delete_in, names_in, open_directory},
+    io_error,
+    open::moment,
+};
+
+/// What tells whether an entry has changed: its path in the tree, inode, mode, size and time of change.
+type State = (PathBuf, u64, u32, i64, SystemTime);
+
+/// An entry that is moved to another file system.
+struct Crossing<'a> {
+    source: &'a Place,
+    /// The state of each copied entry.
+    copied: Vec<State>,
+}
+
+impl Place {
+    /// Moves what is here, the directory entry `from`, to `to`, the entry of `destination` on another file system.
+    pub(crate) fn move_across(
+        &self,
+        from: &Entry<'_>,
+        destination: &Self,
+        to: &Entry<'_>,
+        overwrite: bool,
+    ) -> Result<(), Error> {
+        let fail = |error: io::Error| io_error(&error, &self.path());
+        if !overwrite && rustix::fs::statat(&to.parent, to.name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+            return Err(destination.exists());
+        }
+        let temporary = temporary_name(to.name.as_os_str());
+        let mut crossing = Crossing { source: self, copied: vec![] };
+        let moved = (|| {
+            crossing.copy(&from.parent, from.name.as_os_str(), &to.parent, &temporary, Path::new(""))?;
+            let mut now = vec![];
+            states(&from.parent, from.name.as_os_str(), Path::new(""), &mut now).map_err(|errno| fail(errno.into()))?;
+            if now != crossing.copied {
+                return Err(fail(io::Error::other("it was changed while it was copied to another file system")));
+            }
+            let renamed = rename_in(&to.parent, temporary.as_ref(), &to.parent, to.name, overwrite);
+            renamed.map_err(|error| destination.not_renamed(self, &error))
+        })();
+        if let Err(error) = moved {
+            let _ = delete_in(&to.parent, &temporary);
+            return Err(error);
+        }
+        sync(&to.parent);
+        delete_in(&from.parent, from.name.as_os_str()).map(drop).map_err(|errno| {
+            fail(errno.into())
+                .remedy("It was copied completely; delete what is left of it here.")
+                .detail("copied_to", destination.path().to_string_lossy())
+        })
+    }
+}
+
+impl Crossing<'_> {
+    /// Copies the entry `name` of `from`, at `path` in the tree, to the new entry `new` of `to`.
+    fn copy(&mut self, from: &OwnedFd, name: &OsStr, to: &OwnedFd, new: &OsStr, path: &Path) -> Result<(), Error> {
+        let at = self.source.path().join(path);
+        let fail = |errno: Errno| io_error(&errno.into(), &at);
+        let stat = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
+        self.copied.push(state(path, &stat));
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => copy_file(from, name, to, new, &stat).map_err(|error| io_error(&error, &at)),
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(from, name, vec![]).map_err(fail)?;
+                rustix::fs::symlinkat(target, to, new).map_err(fail)
+            }
+            FileType::Directory => {
+                rustix::fs::mkdirat(to, new, Mode::RWXU).map_err(fail)?;
+                let (directory, copy) = (open_directory(from, name), open_directory(to, new));
+                let (directory, copy) = (directory.map_err(fail)?, copy.map_err(fail)?);
+                for name in sorted_names(&directory).map_err(fail)? {
+                    self.copy(&directory, &name, &copy, &name, &path.join(&name))?;
+                }
+                take_over(&copy, &stat).map_err(|error| io_error(&error, &at))?;
+                sync(&copy);
+                Ok(())
+            }
+            _ => Err(CROSS_DEVICE
+                .error(format!("{} is neither a file, a directory nor a link, and cannot be copied", at.display()))
+                .detail("path", at.to_string_lossy())),
+        }
+    }
+}
+
+fn copy_file(from: &OwnedFd, name: &OsStr, to: &OwnedFd, new: &OsStr, stat: &Stat) -> io::Result<()> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut source = File::from(rustix::fs::openat(from, name, flags, Mode::empty())?);
+    if rustix::fs::fstat(&source)?.st_ino != stat.st_ino {
+        return Err(io::Error::other("it was replaced while it was copied"));
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut copy = File::from(rustix::fs::openat(to, new, flags, Mode::RUSR | Mode::WUSR)?);
+    io::copy(&mut source, &mut copy)?;
+    take_over(&copy, stat)?;
+    copy.sync_all()
+}
+
+/// Gives the copy `to` the owner, where this user may set it, the permissions and the times of the entry with `stat`.
+fn take_over(to: impl AsFd, stat: &Stat) -> io::Result<()> {
+    let _ = rustix::fs::fchown(&to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
+    rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & 0o777))?;
+    let [accessed, modified] = times(stat);
+    let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
+    File::from(to.as_fd().try_clone_to_owned()?).set_times(times)
+}
+
+/// Appends the states of the entry `name` of `parent`, at `path` in the tree, and of what is in it.
+fn states(parent: &OwnedFd, name: &OsStr, path: &Path, found: &mut Vec<State>) -> rustix::io::Result<()> {
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    found.push(state(path, &stat));
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
+        let directory = open_directory(parent, name)?;
+        for name in sorted_names(&directory)? {
+            states(&directory, &name, &path.join(&name), found)?;
+        }
+    }
+    Ok(())
+}
+
+fn state(path: &Path, stat: &Stat) -> State {
+    (path.to_owned(), stat.st_ino, stat.st_mode, stat.st_size, times(stat)[1])
+}
+
+/// The times of the last access and of the last change.
+#[allow(clippy::unnecessary_cast, reason = "nanoseconds are signed on some systems")]
+fn times(stat: &Stat) -> [SystemTime; 2] {
+    [moment(stat.st_atime, stat.st_atime_nsec as u64), moment(stat.st_mtime, stat.st_mtime_nsec as u64)]
+}
+
+fn sorted_names(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
+    let mut names = names_in(directory)?;
+    names.sort();
+    Ok(names)
+}
+
+/// Waits until the names in `directory` are on the disk, where the file system can do that.
+fn sync(directory: &OwnedFd) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let _ = rustix::fs::openat(directory, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, Kind, Root};
+    use ragmaker_project::Source;
+    use std::{
+        fs,
+        os::unix::fs::{MetadataExt, PermissionsExt, symlink},
+        process::Command,
+    };
+
+    /// Two folders on different file systems; `None` where there is only one.
+    fn two() -> Option<(tempfile::TempDir, tempfile::TempDir)> {
+        let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir_in("/dev/shm").ok()?);
+        let device = |folder: &tempfile::TempDir| fs::metadata(folder.path()).unwrap().dev();
+        (device(&here) != device(&there)).then_some((here, there))
+    }
+
+    /// Moves `from` of the first folder to `to` of the second.
+    fn go(from: (&Path, &str), to: (&Path, &str), overwrite: bool) -> Result<(), Error> {
+        let place = |(folder, relative): (&Path, &str)| Place {
+            root: Root {
+                path: folder.canonicalize().unwrap(),
+                kind: Kind::AllowedRoot,
+                source: Source::Argument,
+                writable: true,
+            },
+            relative: relative.into(),
+        };
+        place(from).move_to(&place(to), overwrite)
+    }
+
+    #[test]
+    fn files_links_and_directories_go_to_another_file_system() {
+        let Some((here, there)) = two() else { return };
+        let (from, to) = (here.path(), there.path());
+        fs::create_dir_all(from.join("tree/deep/empty")).unwrap();
+        fs::write(from.join("tree/deep/run.sh"), "#!/bin/sh\n").unwrap();
+        fs::set_permissions(from.join("tree/deep/run.sh"), fs::Permissions::from_mode(0o750)).unwrap();
+        symlink("../elsewhere", from.join("tree/link")).unwrap();
+        let modified = fs::metadata(from.join("tree/deep/run.sh")).unwrap().modified().unwrap();
+        go((from, "tree"), (to, "new/tree"), false).unwrap();
+        assert!(!from.join("tree").exists());
+        let script = fs::metadata(to.join("new/tree/deep/run.sh")).unwrap();
+        assert_eq!((script.mode() & 0o777, script.modified().unwrap()), (0o750, modified));
+        assert!(to.join("new/tree/deep/empty").is_dir());
+        assert_eq!(fs::read_link(to.join("new/tree/link")).unwrap(), Path::new("../elsewhere"));
+
+        fs::write(from.join("a"), "a").unwrap();
+        fs::write(to.join("b"), "b").unwrap();
+        assert!(go((from, "a"), (to, "b"), false).unwrap_err().is(ALREADY_EXISTS));
+        assert_eq!(fs::read_to_string(from.join("a")).unwrap(), "a");
+        go((from, "a"), (to, "b"), true).unwrap();
+        assert_eq!(fs::read_to_string(to.join("b")).unwrap(), "a");
+        assert!(!from.join("a").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_moved_changes_nothing() {
+        let Some((here, there)) = two() else { return };
+        let (from, to) = (here.path(), there.path());
+        fs::create_dir_all(from.join("tree")).unwrap();
+        fs::write(from.join("tree/a"), "a").unwrap();
+        Command::new("mkfifo").arg(from.join("tree/pipe")).status().unwrap();
+        let destination = to.join("tree");
+        let go = || go((from, "tree"), (to, "tree"), true);
+        let error = go().unwrap_err();
+        assert!(error.is(CROSS_DEVICE) && error.message().contains("pipe"), "{error}");
+        assert_eq!((fs::read_dir(to).unwrap().count(), fs::read_dir(from.join("tree")).unwrap().count()), (0, 2));
+        fs::remove_file(from.join("tree/pipe")).unwrap();
+        fs::create_dir(&destination).unwrap();
+        fs::write(destination.join("kept"), "").unwrap();
+        assert!(go().unwrap_err().is(DIRECTORY_NOT_EMPTY));
+        assert_eq!((fs::read_dir(to).unwrap().count(), fs::read_dir(from.join("tree")).unwrap().count()), (1, 1));
+        fs::remove_file(destination.join("kept")).unwrap();
+        go().unwrap();
+        assert!(!from.join("tree").exists() && destination.join("a").is_file());
+    }
+}
