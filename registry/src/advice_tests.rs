@@ -8,6 +8,8 @@ use std::{
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+use ragmaker_tool::Caller;
+
 use crate::list::codes_and_options;
 
 /// The options that every program has.
@@ -128,6 +130,50 @@ fn findings_and_messages_mention_no_option_that_a_tool_lacks() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A model calls tools by the names that a host offers, and has no options.
+#[test]
+fn advice_for_a_model_names_no_executable_of_a_tool() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let tools = codes_and_options();
+    let mut advice: Vec<String> =
+        tools.iter().flat_map(|(_, codes, _)| codes).map(|code| code.remedy().to_owned()).collect();
+    // The remedies and messages in the sources, findings of `verify` included.
+    let mut found = vec![];
+    for group in ["shared", "tools"] {
+        all_texts(&root.join(group), &mut found);
+    }
+    advice.extend(found.into_iter().filter(|text| text.contains("ragmaker-") && text.contains(' ')));
+    assert!(advice.len() > 500, "{}", advice.len());
+    let mut renamed = 0;
+    for text in advice {
+        // A literal as it is written has quotes around it.
+        let text = text.trim_matches('"');
+        let respelled = Caller::Model.advice(text);
+        renamed += usize::from(respelled != text);
+        for (executable, ..) in &tools {
+            let names = respelled.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/')));
+            assert!(names.into_iter().all(|name| name != *executable), "{text}: {respelled}");
+        }
+    }
+    assert!(renamed > 30, "{renamed}");
+}
+
+/// The string literals in the sources below `folder`, without those of tests.
+fn all_texts(folder: &Path, found: &mut Vec<String>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !["tests", "fuzz", "examples", "target"].contains(&name) {
+                all_texts(&path, found);
+            }
+        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+            let source = fs::read_to_string(&path).unwrap();
+            let source = source.split("#[cfg(test)]\nmod ").next().unwrap();
+            literals(source.parse().unwrap(), found);
+        }
+    }
 }
 
 #[test]

@@ -6,9 +6,9 @@
 
 #[cfg(test)]
 mod advice_tests;
+mod declaration;
 mod groups;
 mod list;
-mod offer;
 pub mod original;
 mod program;
 mod provenance;
@@ -17,9 +17,9 @@ pub mod stdin;
 pub mod subprocess;
 mod workflow;
 
+pub use declaration::{Format, Selection, ToolDeclaration, declarations};
 pub use groups::{GROUPS, Group};
 pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, main, manuals, unknown_tool};
-pub use offer::{Format, Offer, Selection, offers};
 pub use program::{arguments, fail, print};
 pub use provenance::notice;
 pub use workflow::{WORKFLOWS, Workflow, workflow};

@@ -189,7 +189,8 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 }
 
 /// There is no tool of that name.
-pub const TOOL_NOT_FOUND: Code = Code::new("TOOL_NOT_FOUND", "Run ragmaker-discover to see the tools.");
+pub const TOOL_NOT_FOUND: Code =
+    Code::new("TOOL_NOT_FOUND", "Use one of the tools that the host offers; ragmaker-discover lists all.");
 
 /// The number of suggested names for a wrong one.
 const SUGGESTED: usize = 3;

@@ -5,7 +5,7 @@ mod browser;
 mod commands;
 mod endpoint;
 mod ends;
-mod further;
+mod external_tools;
 mod kills;
 mod lines;
 mod terminal;
@@ -83,7 +83,7 @@ fn collect(value: &Value, found: &mut Vec<String>) {
 
 /// A model that makes these calls, one after the other, thinks, and answers "Done.".
 fn caller(calls: Vec<(&'static str, Value)>) -> Scripted {
-    Scripted::by(move |got| {
+    Scripted::with_script(move |got| {
         let step = answers(&got.body);
         match calls.get(step) {
             Some((name, arguments)) => says(WireFormat::OpenAi, "", &[("", name, &arguments.to_string())]),
@@ -100,7 +100,7 @@ fn told(project: &Project, flags: &[&str], calls: Vec<(&'static str, Value)>) ->
     let endpoint = caller(calls);
     let run = agent(project, &endpoint, WireFormat::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
     assert_eq!(run.answer()["answer"], "Done.");
-    let all = results(&endpoint.got().pop().unwrap().body);
+    let all = results(&endpoint.requests().pop().unwrap().body);
     all.iter().map(|text| serde_json::from_str(text).unwrap_or_else(|_| text.as_str().into())).collect()
 }
 
@@ -138,14 +138,14 @@ fn a_question_is_answered_with_tools_in_every_format() {
     for wire in WireFormat::ALL {
         let project = Project::new();
         project.write("tides.md", "Spring tides follow the new moon.\n");
-        let endpoint = Scripted::by(move |got| reader(wire, &got.body));
+        let endpoint = Scripted::with_script(move |got| reader(wire, &got.body));
         let run = asked(&project, &endpoint, wire, "When are spring tides?");
         let answer = run.answer();
         assert_eq!(answer["answer"], "Spring tides follow the new moon (tides.md).");
         assert_eq!((&answer["steps"], &answer["usage"]), (&json!(3), &json!({"input_tokens": 15, "output_tokens": 9})));
         let calls: Vec<_> = answer["tool_calls"].as_array().unwrap().iter().map(|call| &call["name"]).collect();
         assert_eq!(calls, ["read_file", "think"]);
-        let got = endpoint.got();
+        let got = endpoint.requests();
         let told = results(&got[1].body);
         assert!(told[0].contains("Spring tides follow the new moon."), "{wire:?}: {told:?}");
         assert!(got[0].head.contains(KEY), "the key is sent to the endpoint");
@@ -160,11 +160,11 @@ fn a_question_is_answered_with_tools_in_every_format() {
 fn only_the_answer_is_on_standard_output() {
     let project = Project::new();
     project.write("tides.md", "x");
-    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
+    let endpoint = Scripted::with_script(|got| reader(WireFormat::OpenAi, &got.body));
     let run = agent(&project, &endpoint, WireFormat::OpenAi).arg("When?").stdin("a log\n").run_raw();
     assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
     assert_eq!(String::from_utf8_lossy(&run.stdout), "Spring tides follow the new moon (tides.md).\n");
-    let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+    let said = endpoint.requests()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
     assert_eq!(said, "When?\n\n<stdin>\na log\n</stdin>");
 }
 
@@ -172,7 +172,7 @@ fn only_the_answer_is_on_standard_output() {
 fn jsonl_has_all_events_and_ends_with_the_answer() {
     let project = Project::new();
     project.write("tides.md", "x");
-    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
+    let endpoint = Scripted::with_script(|got| reader(WireFormat::OpenAi, &got.body));
     let run = agent(&project, &endpoint, WireFormat::OpenAi).args(["When?", "--output", "jsonl"]).run_raw();
     let lines: Vec<Value> =
         String::from_utf8(run.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -185,7 +185,8 @@ fn jsonl_has_all_events_and_ends_with_the_answer() {
 #[test]
 fn a_conversation_is_continued() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| says(WireFormat::OpenAi, &format!("Answer {}.", answers(&got.body) + 1), &[]));
+    let endpoint =
+        Scripted::with_script(|got| says(WireFormat::OpenAi, &format!("Answer {}.", answers(&got.body) + 1), &[]));
     let first = asked(&project, &endpoint, WireFormat::OpenAi, "One?").answer().clone();
     let again = agent(&project, &endpoint, WireFormat::OpenAi).args(["Two?", "--continue", "--output", "json"]).run();
     assert_eq!((&again.answer()["answer"], &again.answer()["session"]), (&json!("Answer 2."), &first["session"]));
@@ -204,7 +205,7 @@ fn a_conversation_is_continued() {
 #[test]
 fn the_workflows_are_those_of_the_other_clients() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     for (words, begins) in [
         (&["rag", "https://a.example/"][..], "Gather a knowledge base from https://a.example/:"),
         (
@@ -213,7 +214,7 @@ fn the_workflows_are_those_of_the_other_clients() {
         ),
     ] {
         assert!(agent(&project, &endpoint, WireFormat::OpenAi).args(words).run_raw().status.success());
-        let said = endpoint.got()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
+        let said = endpoint.requests()[0].body["messages"][1]["content"].as_str().unwrap().to_owned();
         assert!(said.starts_with(begins), "{said}");
     }
     agent(&project, &endpoint, WireFormat::OpenAi).args(["two", "words"]).run().error("ARGUMENT_ERROR");
@@ -248,7 +249,7 @@ fn every_provider_of_the_documentation_answers() {
             "anthropic" => WireFormat::Anthropic,
             _ => WireFormat::OpenAi,
         };
-        let endpoint = Scripted::by(move |_| says(wire, "A folder.", &[]));
+        let endpoint = Scripted::with_script(move |_| says(wire, "A folder.", &[]));
         let mut tool = project.tool("agent").env("XDG_CONFIG_HOME", project.path());
         let mut has_endpoint = false;
         for variable in typed.split_whitespace() {
@@ -265,7 +266,7 @@ fn every_provider_of_the_documentation_answers() {
         let run = tool.arg("What is in this folder?").run_raw();
         assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
         assert_eq!(String::from_utf8_lossy(&run.stdout), "A folder.\n", "{name}");
-        let head = endpoint.got()[0].head.to_lowercase();
+        let head = endpoint.requests()[0].head.to_lowercase();
         let (path, key) = match name.trim_matches([' ', '|']) {
             "Gemini" => ("/v1beta/models/gemini-2.5-flash:streamgeneratecontent?alt=sse", "x-goog-api-key: sk-"),
             "OpenAI" => ("/v1/chat/completions", "authorization: bearer sk-"),
@@ -283,7 +284,7 @@ fn every_provider_of_the_documentation_answers() {
 fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
     let project = Project::new();
     project.write("tides.md", format!("The key is {KEY}.\n"));
-    let endpoint = Scripted::by(|got| reader(WireFormat::OpenAi, &got.body));
+    let endpoint = Scripted::with_script(|got| reader(WireFormat::OpenAi, &got.body));
     let request = format!("Is {KEY} in tides.md?");
     let run = agent(&project, &endpoint, WireFormat::OpenAi).args([&request, "--debug", "--output", "jsonl"]).run_raw();
     assert!(run.status.success() && !String::from_utf8_lossy(&run.stdout).contains(KEY));
@@ -312,14 +313,14 @@ fn the_log_has_no_keys_and_is_readable_by_its_owner_only() {
         assert!(!json!(events).to_string().contains(KEY));
     }
     // The endpoint is not told it either, but for the header.
-    assert!(endpoint.got().iter().all(|got| !got.body.to_string().contains(KEY)));
+    assert!(endpoint.requests().iter().all(|got| !got.body.to_string().contains(KEY)));
 }
 
 #[test]
 fn too_much_input_is_refused() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     let run = agent(&project, &endpoint, WireFormat::OpenAi).arg("?").stdin(vec![b'x'; (1 << 20) + 1]).run();
     run.error("INPUT_TOO_LARGE");
-    assert!(endpoint.got().is_empty() && conversations(&project).is_empty());
+    assert!(endpoint.requests().is_empty() && conversations(&project).is_empty());
 }

@@ -454,3 +454,26 @@ fn invalid_ignore_files_have_no_effect() {
     run(&project, "read-many-files", &["--path", "."]).answer();
     run(&project, "project-info", &["--resolve", "a/b.md"]).answer();
 }
+
+/// One rule for the formats: a notebook is Markdown, mail and rich text are text as they are.
+#[test]
+fn formats_are_read_alike_by_all_tools() {
+    let project = Project::new();
+    let notebook = json!({"cells": [{"cell_type": "markdown", "source": ["needle of *a notebook*"]}], "nbformat": 4});
+    project.write("a.ipynb", notebook.to_string());
+    project.write("b.eml", "Subject: tides\r\n\r\nneedle of a message\r\n");
+    project.write("c.rtf", "{\\rtf1 needle of rich text}\n");
+    for (name, line) in [
+        ("a.ipynb", "needle of *a notebook*"),
+        ("b.eml", "needle of a message"),
+        ("c.rtf", "{\\rtf1 needle of rich text}"),
+    ] {
+        let read = run(&project, "read-file", &["--path", name]);
+        let many = run(&project, "read-many-files", &["--path", name]);
+        let found = run(&project, "search-file-content", &["--pattern", "needle", "--path", name]);
+        let text = read.answer()["content"].as_str().unwrap().to_owned();
+        assert!(text.lines().any(|read| read == line), "{name}: {text}");
+        assert!(many.answer().to_string().contains(&json!(line).to_string().trim_matches('"').to_owned()), "{name}");
+        assert_eq!(found.answer()["matches"][0]["text"], line, "{name}");
+    }
+}

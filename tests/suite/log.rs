@@ -59,6 +59,12 @@ fn each_call_is_a_line() {
     );
     assert_ne!(found[2]["operation"], "read");
     assert_eq!(found[3], json!({"tool": "ragmaker-read-file", "operation": "read", "error_code": "ARGUMENT_ERROR"}));
+    run("modify-file-content", &["--path", "notes/b.txt", "--old-text", "secret", "--new-text", "secret!"]).answer();
+    let changed = &lines(&project)[4];
+    assert_eq!(
+        (&changed["bytes"], &changed["extension"], &changed["operation"]),
+        (&json!(7), &json!("txt"), &json!("change"))
+    );
     assert_eq!(found.len(), 4);
     assert!(!fs::read_to_string(&log).unwrap().contains("secret"), "contents are not logged");
 }

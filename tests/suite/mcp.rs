@@ -3,7 +3,7 @@
 mod answers;
 mod browser;
 mod conformance;
-mod foreign;
+mod external_tools;
 mod http;
 mod offered;
 mod processes;

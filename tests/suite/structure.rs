@@ -4,6 +4,7 @@ mod imports;
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     fs,
     path::{Path, PathBuf},
 };
@@ -50,7 +51,8 @@ fn source_files_are_short() {
                 && !["target", "node_modules"].map(Path::new).contains(&Path::new(path.file_name().unwrap()))
             {
                 folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
+            } else if path.extension().is_some_and(|extension| ["rs", "py", "js"].map(OsStr::new).contains(&extension))
+            {
                 files += 1;
                 let lines = fs::read_to_string(&path).unwrap().lines().count();
                 long.extend((lines > MAX_LINES).then(|| format!("{}: {lines} lines", path.display())));

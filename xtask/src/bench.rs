@@ -1,11 +1,11 @@
 //! `bench`: measures speed, size and memory together with other programs, in one run.
 
 mod agent;
+mod baseline;
 mod batch;
 mod browser;
 mod catalog;
 mod files;
-mod floor;
 mod harness;
 mod ingest;
 mod markdown;

@@ -1,8 +1,8 @@
 //! `demo`: the main workflow with the built executables: lists the links of a site, saves pages as Markdown, describes
 //! the knowledge base, reads it back, and checks that it is complete.
 
+mod check;
 mod pick;
-mod proof;
 mod shell;
 
 use std::{
@@ -59,9 +59,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     closed?;
     describe(&shell, &start, &title)?;
 
-    let documents = proof::documents(&folder, CATALOG)?;
+    let documents = check::documents(&folder, CATALOG)?;
     if let Some(site) = &sample {
-        proof::sample(&documents, site)?;
+        check::sample(&documents, site)?;
     }
     println!("\nThe knowledge base holds {} documents: {}", documents.len(), folder.join(KB).display());
     println!("  jq . {}", folder.join(CATALOG).display());

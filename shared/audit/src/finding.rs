@@ -57,7 +57,7 @@ impl Kind {
     /// The advice for this kind.
     fn remedy(self) -> &'static str {
         match self {
-            Self::NoDocuments => "Save pages with ragmaker-browser-extract --kb-root and this folder.",
+            Self::NoDocuments => "Save pages in this knowledge base with ragmaker-browser-extract.",
             Self::TitleMissing => "Set the title with ragmaker-entry-discovery --title.",
             Self::SummaryMissing => "Set the summary with ragmaker-entry-discovery --summary.",
             Self::UrlMissing => "Extract the page again, or remove this entry from the catalog.",
@@ -67,7 +67,7 @@ impl Kind {
                 "Extract the url again with ragmaker-browser-extract, or remove this entry from the catalog."
             }
             Self::PathOutside => {
-                "Move the file into the knowledge base and correct the path, or extract the url again with ragmaker-browser-extract --kb-root."
+                "Move the file into the knowledge base and correct the path, or extract the url again with ragmaker-browser-extract."
             }
             Self::NotReadable => "Replace it by a regular file with UTF-8 text, or extract the url again.",
             Self::FrontMatterInvalid => "Extract the url again, or repair the lines between the two --- by hand.",

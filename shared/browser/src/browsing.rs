@@ -13,8 +13,8 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 use crate::{
     block_list::BlockList,
     kind::Kind,
+    limits::LIMITS,
     profile::Profile,
-    readiness::limits::LIMITS,
     remote::Remote,
     session::{BrowserLease, BrowserReservation},
 };
@@ -94,7 +94,7 @@ impl Browsing {
     }
 
     /// How many pages can be visited at once, where `wanted` are: Firefox has one tab for all.
-    pub fn most_at_once(&self, wanted: usize) -> usize {
+    pub fn max_parallel_pages(&self, wanted: usize) -> usize {
         if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
     }
 

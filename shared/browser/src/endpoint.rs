@@ -11,8 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// The time limit for connecting when only the availability of the server is checked.
-const ACCEPTS: Duration = Duration::from_secs(1);
+use crate::limits;
 
 /// The two URLs of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +44,7 @@ impl Endpoint {
 
 /// Whether the server at `url` accepts connections.
 pub(crate) fn accepts_connections(url: &Url) -> bool {
-    connect(url, ACCEPTS).is_ok()
+    connect(url, limits::CONNECT_TIMEOUT).is_ok()
 }
 
 /// Connects to the server at `url`, at the first of its addresses that accepts.

@@ -14,8 +14,8 @@ use crate::{
     codes::BROWSER_FAILED,
     endpoint::Endpoint,
     find::Program,
-    launch::{Launch, Lines, START, end, record},
-    process,
+    launch::{Launch, Lines, end, record},
+    limits, process,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
 };
@@ -40,7 +40,7 @@ fn start_driver(program: &Path) -> Result<(Child, Url), Error> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
-    let (lines, until) = (Lines::of(&mut child), Instant::now() + START);
+    let (lines, until) = (Lines::of(&mut child), Instant::now() + limits::LAUNCH_TIMEOUT);
     let mut last = None;
     while let Some(line) = lines.next(until) {
         if let Some(url) = driver_url(&line) {
@@ -61,7 +61,7 @@ fn driver_url(line: &str) -> Option<Url> {
 
 fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Child, url: Url) -> Result<Running, Error> {
     let asked = capabilities(launch, Some((profile, browser)));
-    let launched = Driver::launch(&url, &asked, Instant::now() + START).map_err(NoSession::into_error);
+    let launched = Driver::launch(&url, &asked, Instant::now() + limits::LAUNCH_TIMEOUT).map_err(NoSession::into_error);
     let launched = launched.map_err(|error| error.remedy(REMEDY))?;
     let running = Running {
         profile: profile.folder().to_string_lossy().into_owned(),

@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
     sync::mpsc,
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use ragmaker_tool::Error;
@@ -21,13 +21,10 @@ use crate::{
     endpoint::Endpoint,
     find::Program,
     kind::Kind,
-    process,
+    limits, process,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
 };
-
-/// The time limit for starting the driver and the browser.
-pub(crate) const START: Duration = Duration::from_mins(1);
 
 /// The properties of a browser to start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -71,7 +68,7 @@ struct StartedDriver {
 
 /// Starts the driver. It may lose the race for the port that it chose, so three attempts are made.
 fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
-    let until = Instant::now() + START;
+    let until = Instant::now() + limits::LAUNCH_TIMEOUT;
     let mut last = String::new();
     for _ in 0..3 {
         let mut child = Command::new(program)
@@ -106,7 +103,7 @@ fn driver_url(port: &str) -> Option<Url> {
 }
 
 fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
-    let until = Instant::now() + START;
+    let until = Instant::now() + limits::LAUNCH_TIMEOUT;
     // Chromium's sandbox does not work for root. For other users it is disabled only if it fails.
     let mut sandbox = launch.sandbox && !is_root();
     let launched = loop {
@@ -308,8 +305,8 @@ mod tests {
     fn lines_of_a_child_have_a_deadline() {
         let mut child = Command::new("sh").args(["-c", "echo one; sleep 60"]).stdout(Stdio::piped()).spawn().unwrap();
         let lines = Lines::of(&mut child);
-        assert_eq!(lines.next(Instant::now() + START).as_deref(), Some("one"));
-        assert_eq!(lines.next(Instant::now() + Duration::from_millis(10)), None);
+        assert_eq!(lines.next(Instant::now() + limits::LAUNCH_TIMEOUT).as_deref(), Some("one"));
+        assert_eq!(lines.next(Instant::now() + std::time::Duration::from_millis(10)), None);
         end(&mut child);
     }
 }

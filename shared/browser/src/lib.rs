@@ -7,14 +7,15 @@
 //! |---|---|---|
 //! | [`visit`] | one call: browser, tab, page | `browsing`, `tab`, `navigation` |
 //! | [`browsing`] | a session with the restrictions of the host | `session`, `remote` |
-//! | [`camera`], [`capture`] | pictures and prints of a page | `elements`, `navigation` |
+//! | [`screenshot`], [`capture`] | pictures and prints of a page | `elements`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
-//! | [`readiness`] | waits until the page is ready; all time limits | `cdp` |
+//! | [`limits`] | all time limits | |
+//! | [`readiness`] | waits until the page is ready | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
 //! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
 //! | [`act`], [`expansion`], [`consent`] | takes steps in a page, as a person would; opens what is folded; declines consent | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
-//! | [`looks`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
+//! | [`snapshots`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
 //! | [`download`] | files in place of pages | `navigation` |
 //! | [`responses`] | the JSON answers that a page receives | |
 //! | [`state`] | a session's cookies and local storage | `browsing`, `tab` |
@@ -22,7 +23,7 @@
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
-//! | [`plain`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
+//! | [`webdriver_only`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
 //! | [`remote`], [`remote_session`] | browsers of other machines, and their sessions | `session`, `webdriver`, `cdp` |
 //! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and the URLs of their servers | |
 //! | [`profile`], [`process`] | a profile's files and locks; processes | |
@@ -47,7 +48,6 @@
 mod act;
 mod block_list;
 mod browsing;
-mod camera;
 mod capture;
 mod cdp;
 mod challenge;
@@ -62,25 +62,27 @@ mod facts;
 mod firefox;
 mod kind;
 mod launch;
+mod limits;
 mod loading;
 mod login;
-mod looks;
+mod machine_policy;
 mod navigation;
 mod page;
-mod plain;
 mod process;
 mod profile;
-mod reach;
 mod readiness;
 mod remote;
 mod remote_session;
 mod responses;
+mod screenshot;
 mod session;
+mod snapshots;
 mod state;
 mod supervisor;
 mod tab;
 mod visit;
 mod webdriver;
+mod webdriver_only;
 
 pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
@@ -90,13 +92,13 @@ pub use consent::{Consent, ConsentOutcome};
 pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;
-pub use looks::{LookChanges, LookRequest};
 pub use navigation::Target;
 pub use page::{Link, Page, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use responses::{JsonResponse, JsonResponses};
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
+pub use snapshots::{LookChanges, LookRequest};
 pub use state::{Cookie, OriginStorage, State, StorageItem, cookies_by_domain};
 pub use supervisor::run_if_asked;
 pub use visit::{PageElements, Visit};

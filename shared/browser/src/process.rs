@@ -12,6 +12,8 @@ use std::{
 
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
 
+use crate::limits;
+
 /// The environment variable that marks a process of ours; its value is the profile's folder.
 pub(crate) const MARK: &str = "RAGMAKER_BROWSER_PROFILE";
 
@@ -56,9 +58,6 @@ fn of_profile(folder: &Path) -> ProfileProcesses {
     found
 }
 
-/// How long the helpers of a closed browser may take to end, because they may have data to write.
-const HELPER_GRACE: Duration = Duration::from_secs(1);
-
 /// Ends every process of the profile in `folder` except `except`, and waits until they are gone. Returns
 /// whether there were any.
 pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
@@ -74,7 +73,7 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
             return any;
         }
         marked.into_iter().for_each(end);
-        if begun.elapsed() > HELPER_GRACE {
+        if begun.elapsed() > limits::HELPER_GRACE {
             helpers.into_iter().for_each(end);
         }
         std::thread::sleep(Duration::from_millis(5));

@@ -24,13 +24,8 @@ use crate::{
     codes::{BROWSER_BUSY, BROWSER_FAILED},
     endpoint::Endpoint,
     kind::Kind,
+    limits,
 };
-
-/// After how long a folder without locks counts as left behind.
-const NEW: Duration = Duration::from_mins(1);
-
-/// How long a supervisor without a browser may take to end.
-const ENDS: Duration = Duration::from_millis(500);
 
 /// How the names of the folders begin that go with their browser.
 const TEMPORARY: &str = ".remote-";
@@ -156,7 +151,7 @@ impl Profile {
         let profile = |entry: fs::DirEntry| {
             let age = entry.metadata().ok()?.modified().ok()?.elapsed().ok()?;
             Some(Self { folder: entry.path(), cache: None, ..self.clone() })
-                .filter(|profile| age > NEW && profile.is_temporary())
+                .filter(|profile| age > limits::NEW_PROFILE_GRACE && profile.is_temporary())
                 .filter(|profile| !profile.is_supervised() && profile.lock_unused().is_some())
         };
         fs::read_dir(folder).into_iter().flatten().flatten().filter_map(profile).collect()
@@ -170,7 +165,7 @@ impl Profile {
     /// Removes the folder of a profile that goes with its browser, for the caller that uses it, if no supervisor does.
     pub(crate) fn remove_if_unused(&self) {
         // A supervisor that has no browser is about to end.
-        if self.is_temporary() && self.lock_supervised(Instant::now() + ENDS).is_some() {
+        if self.is_temporary() && self.lock_supervised(Instant::now() + limits::OWNER_END_TIMEOUT).is_some() {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
@@ -200,7 +195,7 @@ impl Profile {
         self.own("tabs")
     }
 
-    pub(crate) fn looks_folder(&self) -> PathBuf {
+    pub(crate) fn snapshots_folder(&self) -> PathBuf {
         self.own("looks")
     }
 

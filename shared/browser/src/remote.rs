@@ -18,8 +18,9 @@ use url::Url;
 
 use crate::{
     launch::Launch,
+    limits,
     profile::{Profile, Running},
-    remote_session::{RETRY_INTERVAL, endpoint, may_come_back, release, shown},
+    remote_session::{endpoint, may_come_back, release, shown},
     session::{BrowserLease, IDLE_SECONDS},
 };
 
@@ -82,12 +83,12 @@ impl Remote {
             profile.remove_if_unused();
             if !may_come_back(&error)
                 || !WAS_AVAILABLE.load(Ordering::Relaxed)
-                || Instant::now() + RETRY_INTERVAL >= deadline
+                || Instant::now() + limits::QUEUE_RETRY >= deadline
                 || give_up()
             {
                 return Err(error);
             }
-            thread::sleep(RETRY_INTERVAL);
+            thread::sleep(limits::QUEUE_RETRY);
         }
     }
 
@@ -115,7 +116,7 @@ impl Drop for Remote {
 fn release_abandoned(named: &Profile) {
     for left in named.abandoned() {
         if let Some(running) = left.running() {
-            release(&running, Instant::now() + RETRY_INTERVAL);
+            release(&running, Instant::now() + limits::QUEUE_RETRY);
         }
         left.remove_if_unused();
     }

@@ -1,9 +1,6 @@
 //! The WebDriver endpoint that the host of a call names, and the sessions on it.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Instant};
 
 use ragmaker_project::variables::WEBDRIVER_URL;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
@@ -11,23 +8,17 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    cdp::{self, BrowserSocket},
+    cdp::BrowserSocket,
     codes::{BROWSER_BUSY, WEBDRIVER_FAILED},
     endpoint::Endpoint,
     error::CommandError,
     firefox,
     kind::Kind,
     launch::{self, EXCLUDED, Launch, arguments, exited},
+    limits,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
 };
-
-/// How long a request for a browser may wait in the endpoint's queue: longer than a grid keeps one. The call that it
-/// is for may be over by then; whoever asked has to be there to release the browser.
-const QUEUE_TIMEOUT: Duration = Duration::from_secs(330);
-
-/// The pause before an endpoint that does not answer is asked again.
-pub(crate) const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The reason of [`WEBDRIVER_FAILED`] where nothing answers.
 const UNREACHABLE: &str = "unreachable";
@@ -77,7 +68,7 @@ pub(crate) fn shown(url: &Url) -> String {
 
 /// Starts a browser at `endpoint`, and records it. This is the supervisor's work.
 pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Result<Running, Error> {
-    let until = Instant::now() + QUEUE_TIMEOUT;
+    let until = Instant::now() + limits::QUEUE_TIMEOUT;
     let mut sandbox = launch.sandbox;
     let launched = loop {
         match Driver::launch(endpoint, &capabilities(launch, sandbox), until) {
@@ -89,7 +80,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
     };
     let devtools = launched.devtools.as_ref().and_then(|offered| reachable(offered, endpoint));
     if devtools.is_none() {
-        let until = Instant::now() + cdp::TIMEOUT;
+        let until = Instant::now() + limits::SOCKET_TIMEOUT;
         let driver = Driver::resume(endpoint, &launched.session, until);
         // What a browser does not know of this, it does without.
         let _ = driver.and_then(|driver| driver.prepare_tab(true, until));
@@ -109,7 +100,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
     };
     let recorded = launch::record(profile, &running);
     if recorded.is_err() {
-        release(&running, Instant::now() + QUEUE_TIMEOUT);
+        release(&running, Instant::now() + limits::QUEUE_TIMEOUT);
     }
     recorded.map(|()| running)
 }
@@ -121,7 +112,7 @@ fn reachable(offered: &Url, endpoint: &Url) -> Option<Url> {
     let moved = here.set_host(endpoint.host_str()).is_ok() && here.set_port(endpoint.port_or_known_default()).is_ok();
     let answers = |url: &Url| {
         let endpoint = Endpoint { webdriver: endpoint.clone(), devtools: Some(url.clone()), is_remote: true };
-        let browser = BrowserSocket::connect(&endpoint, Instant::now() + cdp::TIMEOUT);
+        let browser = BrowserSocket::connect(&endpoint, Instant::now() + limits::SOCKET_TIMEOUT);
         browser.and_then(|mut browser| browser.tab_urls()).is_ok()
     };
     moved.then_some(here).into_iter().chain([offered.clone()]).find(answers)
@@ -177,7 +168,7 @@ pub(crate) fn busy(at: &str) -> Error {
 
 /// Whether the remote browser answers.
 pub(crate) fn answers(running: &Running) -> bool {
-    let until = Instant::now() + cdp::TIMEOUT;
+    let until = Instant::now() + limits::SOCKET_TIMEOUT;
     let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
     driver.and_then(|driver| driver.process_events(until)).is_ok()
 }
@@ -185,7 +176,9 @@ pub(crate) fn answers(running: &Running) -> bool {
 /// Ends the session; whether the endpoint confirms it, or does not know the session any more.
 pub(crate) fn release(running: &Running, deadline: Instant) -> bool {
     // The end of a session waits for what a page is loading.
-    if let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, deadline.min(Instant::now() + cdp::TIMEOUT)) {
+    if let Ok(mut browser) =
+        BrowserSocket::connect(&running.endpoint, deadline.min(Instant::now() + limits::SOCKET_TIMEOUT))
+    {
         let _ = browser.empty();
     }
     loop {
@@ -194,8 +187,8 @@ pub(crate) fn release(running: &Running, deadline: Instant) -> bool {
             Driver::resume(&endpoint.webdriver, launch_session, deadline).and_then(|driver| driver.end(deadline));
         match ended {
             Ok(()) | Err(CommandError::Ended) => return true,
-            Err(_) if Instant::now() + RETRY_INTERVAL >= deadline => return false,
-            Err(_) => thread::sleep(RETRY_INTERVAL),
+            Err(_) if Instant::now() + limits::QUEUE_RETRY >= deadline => return false,
+            Err(_) => thread::sleep(limits::QUEUE_RETRY),
         }
     }
 }

@@ -14,6 +14,8 @@ use ragmaker_address::{MAX_BYTES, Pattern, same_page};
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::limits;
+
 /// The maximum number of answers of a page.
 const MAX_RESPONSES: usize = 50;
 
@@ -22,9 +24,6 @@ pub(crate) const MAX_BODY: usize = 1 << 20;
 
 /// The maximum size in bytes of all answers of a page (8 MiB).
 const MAX_TOTAL_BYTES: usize = 8 << 20;
-
-/// The time limit for matching URLs against the pattern.
-const MATCHING: Duration = Duration::from_secs(5);
 
 /// A JSON answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,9 +59,9 @@ pub(crate) struct Collector {
     /// The requests of scripts that are no GET, so their answers belong to no address.
     sending: HashSet<String>,
     /// The answers that are not complete, by the id of the request.
-    coming: HashMap<String, Expected>,
+    announced: HashMap<String, Expected>,
     /// The answers whose bodies were asked for, by the id of the command.
-    asked: HashMap<u64, Expected>,
+    requested: HashMap<u64, Expected>,
     collected: JsonResponses,
     /// The time that matching has taken.
     spent: Duration,
@@ -73,8 +72,8 @@ impl Collector {
         Self {
             pattern,
             sending: HashSet::new(),
-            coming: HashMap::new(),
-            asked: HashMap::new(),
+            announced: HashMap::new(),
+            requested: HashMap::new(),
             collected: JsonResponses::default(),
             spent: Duration::ZERO,
         }
@@ -97,17 +96,17 @@ impl Collector {
                     if self.sending.contains(request) {
                         self.collected.left_out += 1;
                     } else {
-                        self.coming.insert(request.to_owned(), expected);
+                        self.announced.insert(request.to_owned(), expected);
                     }
                 }
             }
             "Network.loadingFailed" => {
                 self.sending.remove(request);
-                self.collected.left_out += usize::from(self.coming.remove(request).is_some());
+                self.collected.left_out += usize::from(self.announced.remove(request).is_some());
             }
             "Network.loadingFinished" => {
                 self.sending.remove(request);
-                return self.coming.contains_key(request).then(|| request.to_owned());
+                return self.announced.contains_key(request).then(|| request.to_owned());
             }
             _ => {}
         }
@@ -122,7 +121,7 @@ impl Collector {
             return None;
         }
         let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        if self.spent >= MATCHING {
+        if self.spent >= limits::PATTERN_TIME {
             self.collected.left_out += 1;
             return None;
         }
@@ -134,25 +133,25 @@ impl Collector {
     }
 
     /// Notes that the body of `request` was asked for by the command `id`.
-    pub(crate) fn asked(&mut self, id: u64, request: &str) {
-        if let Some(expected) = self.coming.remove(request) {
-            self.asked.insert(id, expected);
+    pub(crate) fn mark_requested(&mut self, id: u64, request: &str) {
+        if let Some(expected) = self.announced.remove(request) {
+            self.requested.insert(id, expected);
         }
     }
 
     /// Whether the command `id` asked for a body.
     pub(crate) fn awaits(&self, id: u64) -> bool {
-        self.asked.contains_key(&id)
+        self.requested.contains_key(&id)
     }
 
     /// Whether a body that was asked for has not come.
     pub(crate) fn is_waiting(&self) -> bool {
-        !self.asked.is_empty()
+        !self.requested.is_empty()
     }
 
     /// Takes the answer to the command `id`; `None` if the browser does not have the body any more.
     pub(crate) fn receive(&mut self, id: u64, answer: Option<&Value>) {
-        let Some(Expected { url, address }) = self.asked.remove(&id) else { return };
+        let Some(Expected { url, address }) = self.requested.remove(&id) else { return };
         let Some(body) = answer.and_then(text_of).filter(|body| body.len() <= MAX_BODY) else {
             self.collected.left_out += 1;
             return;
@@ -169,7 +168,7 @@ impl Collector {
 
     /// What was collected. Bodies that have not come are left out.
     pub(crate) fn into_collected(self) -> JsonResponses {
-        let left_out = self.collected.left_out + self.asked.len() + self.coming.len();
+        let left_out = self.collected.left_out + self.requested.len() + self.announced.len();
         JsonResponses { left_out, ..self.collected }
     }
 }
@@ -223,7 +222,7 @@ mod tests {
         let response = json!({"response": {"url": url, "status": status, "mimeType": media_type}});
         collector.follow("Network.responseReceived", &event(response));
         if let Some(complete) = collector.follow("Network.loadingFinished", &event(json!({}))) {
-            collector.asked(id, &complete);
+            collector.mark_requested(id, &complete);
             assert!(collector.awaits(id) && collector.is_waiting());
             collector.receive(id, Some(&json!({"body": body, "base64Encoded": false})));
         }
@@ -281,7 +280,7 @@ mod tests {
         assert_eq!(all.follow("Network.loadingFailed", &json!({"requestId": "1"})), None);
         all.follow("Network.responseReceived", &response);
         let complete = all.follow("Network.loadingFinished", &json!({"requestId": "1"})).unwrap();
-        all.asked(7, &complete);
+        all.mark_requested(7, &complete);
         all.receive(7, None);
         all.follow("Network.responseReceived", &response);
         assert_eq!(all.into_collected(), JsonResponses { responses: vec![], left_out: 3 });

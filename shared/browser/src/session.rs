@@ -10,16 +10,13 @@ use crate::{
     firefox,
     kind::Kind,
     launch::Launch,
-    process,
+    limits, process,
     profile::{Lock, Profile, Running},
     remote_session, supervisor,
 };
 
 /// The default idle time in seconds after which a browser closes.
 pub const IDLE_SECONDS: u64 = 30 * 60;
-
-/// How long closing may wait for another call that starts or closes the same browser.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(70);
 
 /// A browser in use. While this value exists, the browser is not closed because of idleness.
 pub(crate) struct BrowserLease {
@@ -125,7 +122,7 @@ impl BrowserLease {
             return;
         }
         // If another call holds this lock, it starts, uses or closes the browser itself.
-        let Ok(_start) = self.profile.lock_start(Instant::now() + CLOSE_TIMEOUT) else { return };
+        let Ok(_start) = self.profile.lock_start(Instant::now() + limits::CLOSE_TIMEOUT) else { return };
         let ours = self
             .profile
             .running()
@@ -174,7 +171,7 @@ pub struct Opened {
 
 /// Keeps a browser running on `profile`. It closes after `idle_seconds` without use.
 pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOptions) -> Result<Opened, Error> {
-    let deadline = Instant::now() + CLOSE_TIMEOUT;
+    let deadline = Instant::now() + limits::CLOSE_TIMEOUT;
     let endpoint = remote_session::endpoint(host)?;
     profile.create()?;
     if let (Some(endpoint), Some(running)) = (&endpoint, profile.running()) {
@@ -212,7 +209,7 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
         return Ok(process::end_all(profile.folder(), None));
     }
     profile.create()?;
-    let _start = profile.lock_start(Instant::now() + CLOSE_TIMEOUT)?;
+    let _start = profile.lock_start(Instant::now() + limits::CLOSE_TIMEOUT)?;
     Ok(supervisor::close(profile, None))
 }
 

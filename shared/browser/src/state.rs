@@ -4,11 +4,7 @@
 //! those of its pages. To read the storage of one, a tab opens an empty page there: every request is answered here, so
 //! no server is asked and no script of the site runs.
 
-use std::{
-    collections::BTreeMap,
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, rc::Rc, time::Instant};
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::{Deserialize, Serialize};
@@ -19,16 +15,11 @@ use crate::{
     browsing::Browsing,
     cdp::BrowserSocket,
     error::CommandError,
+    limits,
     loading::Loading,
     session::BrowserLease,
     tab::{Tab, TabPreference},
 };
-
-/// The time for all of it.
-const TIMEOUT: Duration = Duration::from_mins(1);
-
-/// The time for the storage of one origin.
-const ORIGIN: Duration = Duration::from_secs(5);
 
 /// A cookie, in the form of Playwright.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -157,7 +148,7 @@ impl Browsing {
                 .remedy("Keep one first with ragmaker-browser-open and the same --webdriver-url and --session.")
                 .detail("argument", "--webdriver-url"));
         }
-        let deadline = Instant::now() + TIMEOUT;
+        let deadline = Instant::now() + limits::STATE_TIMEOUT;
         let lease = self.enter(false, deadline)?;
         let result = if lease.running.endpoint.devtools.is_some() {
             work(&mut Store { lease: &lease, deadline })
@@ -198,7 +189,7 @@ impl Store<'_> {
         let Some(page) = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return Ok(Value::Null);
         };
-        let until = self.deadline.min(Instant::now() + ORIGIN);
+        let until = self.deadline.min(Instant::now() + limits::ORIGIN_TIMEOUT);
         let tab = Tab::borrow(self.lease.profile(), &self.lease.running, TabPreference::New, until)?;
         let Some(mut tab) = tab else { return Ok(Value::Null) };
         let mut run = || {

@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    cdp::{self, BrowserSocket},
+    cdp::BrowserSocket,
     codes::{BROWSER_FAILED, SESSION_ERRORS},
     endpoint::{Endpoint, accepts_connections},
     error::CommandError,
     firefox,
     kind::Kind,
-    launch::{self, Launch, Lines, START, end},
-    process,
+    launch::{self, Launch, Lines, end},
+    limits, process,
     profile::{Profile, Running},
     remote_session,
     tab::{self, Orphans},
@@ -36,23 +36,8 @@ use crate::{
 /// The first argument of a supervisor.
 const SUPERVISE: &str = "--supervise-browser";
 
-/// How long the driver may take to answer the request to end, and then to end.
-const DRIVER_ENDS: Duration = Duration::from_secs(2);
-
-/// How long the browser may take to write its cookies and end.
-const BROWSER_ENDS: Duration = Duration::from_secs(10);
-
-/// How long the supervisor goes on giving a browser back to a machine that does not answer.
-const GIVES_BACK: Duration = Duration::from_mins(2);
-
 /// How many questions in a row another machine that runs a browser may leave without an answer.
 const UNANSWERED: u32 = 2;
-
-/// How often a tool that waits for a browser looks whether it still wants one.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// The interval at which the supervisor closes orphaned tabs and lets the driver process its events.
-const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, Deserialize)]
 struct StartRequest {
@@ -97,9 +82,11 @@ pub(crate) fn start(
     if let Some(endpoint) = endpoint {
         // It may have to wait in a queue. The supervisor releases one that comes too late.
         let line = loop {
-            match lines.next(deadline.min(Instant::now() + LOOK)) {
+            match lines.next(deadline.min(Instant::now() + limits::WAITING_CHECK_INTERVAL)) {
                 None if give_up() || Instant::now() >= deadline => break None,
-                None if !process::runs(supervisor.id()) => break lines.next(Instant::now() + LOOK),
+                None if !process::runs(supervisor.id()) => {
+                    break lines.next(Instant::now() + limits::WAITING_CHECK_INTERVAL);
+                }
                 None => {}
                 line => break line,
             }
@@ -108,7 +95,7 @@ pub(crate) fn start(
             .ok_or_else(|| remote_session::busy(&remote_session::shown(&endpoint)))
             .and_then(|line| reported(&line, profile));
     }
-    let patience = Instant::now() + START;
+    let patience = Instant::now() + limits::LAUNCH_TIMEOUT;
     let line = lines.next(deadline.min(patience)).ok_or_else(|| {
         // A start after the deadline would leave a browser that nobody uses.
         if !adopts {
@@ -203,7 +190,7 @@ pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
     process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
         && accepts_connections(&running.endpoint.webdriver)
         && if running.endpoint.devtools.is_some() {
-            BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).is_ok()
+            BrowserSocket::connect(&running.endpoint, Instant::now() + limits::SOCKET_TIMEOUT).is_ok()
         } else {
             firefox::runs(running) && remote_session::answers(running)
         }
@@ -222,7 +209,7 @@ fn take_over(profile: &Profile) -> Result<Running, Error> {
 fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
     let endpoint = started.endpoint.clone();
     thread::spawn(move || {
-        if let Ok(browser) = BrowserSocket::connect(&endpoint, Instant::now() + cdp::TIMEOUT) {
+        if let Ok(browser) = BrowserSocket::connect(&endpoint, Instant::now() + limits::SOCKET_TIMEOUT) {
             browser.answer_dialogs();
         }
     });
@@ -236,7 +223,7 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
         let Some(running) = profile.running().filter(|running| running.supervisor_pid == started.supervisor_pid) else {
             // The folder was deleted or moved, so nobody else can find this browser. A tool that closes it also
             // ends this process.
-            quit(started, GIVES_BACK);
+            quit(started, limits::RELEASE_TIMEOUT);
             if let Some(pid) =
                 started.browser_pid.filter(|&pid| process::profile_of(pid).as_deref() == Some(profile.folder()))
             {
@@ -258,10 +245,10 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
         let idle = !running.stays || profile.unused_for() > Duration::from_secs(running.idle_seconds);
         if !broken && !idle {
             tab::close_abandoned(profile, &running);
-            if looked.elapsed() > UPKEEP_INTERVAL {
+            if looked.elapsed() > limits::UPKEEP_INTERVAL {
                 orphans.close(profile, &running);
                 if let Some(_commands) = profile.lock_driver() {
-                    let until = Instant::now() + DRIVER_ENDS;
+                    let until = Instant::now() + limits::DRIVER_END_TIMEOUT;
                     let session = Driver::resume(&running.endpoint.webdriver, &running.launch_session, until);
                     // Where it fails for a driver of this machine, that is gone, which is seen above. For a grid,
                     // this is also the sign that the browser is wanted yet.
@@ -303,8 +290,8 @@ fn end_driver(profile: &Profile, running: &Running) {
         // geckodriver has no such command, and leaves nothing behind.
         return process::end(running.driver_pid);
     }
-    webdriver::shut_down(&running.endpoint.webdriver, DRIVER_ENDS);
-    let until = Instant::now() + DRIVER_ENDS;
+    webdriver::shut_down(&running.endpoint.webdriver, limits::DRIVER_END_TIMEOUT);
+    let until = Instant::now() + limits::DRIVER_END_TIMEOUT;
     while process::runs(running.driver_pid) && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
     }
@@ -317,10 +304,10 @@ fn quit(running: &Running, patience: Duration) -> Option<bool> {
         // The end of its session is the end of the browser.
         return remote_session::release(running, Instant::now() + patience).then_some(true);
     }
-    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT).ok()?;
+    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + limits::SOCKET_TIMEOUT).ok()?;
     let emptied = browser.quit().unwrap_or_default();
     // The socket closes early. The process ends after it has written its cookies.
-    let until = Instant::now() + BROWSER_ENDS;
+    let until = Instant::now() + limits::BROWSER_END_TIMEOUT;
     while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
         thread::sleep(Duration::from_millis(5));
     }
@@ -331,7 +318,7 @@ fn quit(running: &Running, patience: Duration) -> Option<bool> {
 /// The caller holds the start lock. Returns whether any process ran.
 pub(crate) fn close(profile: &Profile, except: Option<u32>) -> bool {
     let running = profile.running();
-    let patience = if except.is_some() { GIVES_BACK } else { DRIVER_ENDS };
+    let patience = if except.is_some() { limits::RELEASE_TIMEOUT } else { limits::DRIVER_END_TIMEOUT };
     let emptied = running.as_ref().and_then(|running| quit(running, patience));
     if let Some(running) = running.as_ref().filter(|running| running.endpoint.is_remote)
         && emptied.is_none()

@@ -9,7 +9,7 @@ use std::{
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
 use ragmaker_address::same_page;
@@ -18,9 +18,10 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    cdp::{self, BrowserSocket, TabSocket},
+    cdp::{BrowserSocket, TabSocket},
     codes::{BROWSER_BUSY, BROWSER_LOST},
     error::CommandError,
+    limits,
     loading::Load,
     page::Outcome,
     profile::{Profile, Running, private},
@@ -33,12 +34,6 @@ const KEPT: usize = 8;
 
 /// The maximum number of tabs in use at once; more would only slow each other down.
 const MAX_TABS: usize = 16;
-
-/// The interval at which a call that waits for a tab tries again.
-const RETRY_INTERVAL: Duration = Duration::from_millis(10);
-
-/// The time limit for closing a tab, also for a call whose own time is over.
-const CLOSING: Duration = Duration::from_secs(1);
 
 /// The file that marks the tab of the browser's launch as taken.
 const LAUNCHED: &str = ".launched";
@@ -158,7 +153,7 @@ impl Tab {
                         "another call is opening a tab and has not finished"
                     }));
                 }
-                thread::sleep(RETRY_INTERVAL);
+                thread::sleep(limits::TAB_RETRY);
                 continue;
             };
             let is_current = match preference {
@@ -243,7 +238,7 @@ impl Tab {
 
     /// Closes the tabs that its page opened.
     pub(crate) fn close_opened(&self) {
-        let browser = BrowserSocket::connect(&self.running.endpoint, Instant::now() + CLOSING);
+        let browser = BrowserSocket::connect(&self.running.endpoint, Instant::now() + limits::TAB_CLOSE_TIMEOUT);
         let _ = browser.and_then(|mut browser| browser.close_opened_by(&self.handle));
     }
 
@@ -304,7 +299,7 @@ impl NewTab {
 }
 
 fn close(running: &Running, handle: &str, path: &Path) {
-    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + CLOSING);
+    let browser = BrowserSocket::connect(&running.endpoint, Instant::now() + limits::TAB_CLOSE_TIMEOUT);
     // If that takes too long, the file remains, and the supervisor closes the tab.
     if !matches!(browser.and_then(|mut browser| browser.close_tab(handle)), Err(CommandError::Late)) {
         let _ = fs::remove_file(path);
@@ -342,7 +337,9 @@ impl Orphans {
         if !folder.join(LAUNCHED).exists() {
             return;
         }
-        let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, Instant::now() + cdp::TIMEOUT) else { return };
+        let Ok(mut browser) = BrowserSocket::connect(&running.endpoint, Instant::now() + limits::SOCKET_TIMEOUT) else {
+            return;
+        };
         let Ok(tabs) = browser.tab_urls() else { return };
         let mut open = tabs.len();
         let orphan = |(handle, url): (String, String)| {

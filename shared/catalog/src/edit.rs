@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(kept.header, Header { src_type: Some("[7]".into()), ..header("c") });
     }
 
-    /// JSON with blanks, numbers and escapes as no serializer writes them.
+    /// JSON with white space, numbers and escapes as no serializer writes them.
     fn odd_json() -> impl Strategy<Value = String> {
         let leaf = prop_oneof![
             Just("null"),

@@ -28,7 +28,7 @@ pub(crate) struct Corrupt {
 /// One member of an object, with the layout of another like it.
 #[derive(Clone, Debug)]
 pub(crate) struct Member<'a> {
-    /// The blanks before the key.
+    /// The white space before the key.
     pub(crate) gap: &'a str,
     /// The key, as it is spelled.
     pub(crate) key: &'a str,
@@ -73,7 +73,7 @@ pub(crate) struct Documents<'a> {
     /// The member of the list, including its key.
     pub(crate) member: Member<'a>,
     pub(crate) items: Vec<Document<'a>>,
-    /// The blanks that follow the opening bracket.
+    /// The white space that follow the opening bracket.
     pub(crate) gap: &'a str,
     /// The byte position after the last document, or after the opening bracket if there are no documents.
     pub(crate) end: usize,
@@ -156,7 +156,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Skips and returns the blanks before the next token.
+    /// Skips and returns the white space before the next token.
     fn blank(&mut self) -> &'a str {
         let start = self.at;
         while let Some(b' ' | b'\t' | b'\r' | b'\n') = self.peek() {
@@ -165,7 +165,7 @@ impl<'a> Cursor<'a> {
         &self.text[start..self.at]
     }
 
-    /// Skips blanks and the one of `tokens` that follows them.
+    /// Skips white space and the one of `tokens` that follows them.
     fn token(&mut self, tokens: &[u8], expected: &str) -> Result<u8, Corrupt> {
         self.blank();
         match self.peek() {
@@ -230,7 +230,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The list of documents: the documents, the blanks before the first, where the last ends.
+    /// The list of documents: the documents, the white space before the first, where the last ends.
     fn documents(&mut self) -> Result<(Vec<Document<'a>>, &'a str, usize), Corrupt> {
         self.token(b"[", "an array of documents")?;
         let start = self.at;

@@ -128,7 +128,7 @@ pub fn report(
     let frame = Report { claims: vec![], counts, unquoted, total, truncated: false, next: Some(Next::WIDEST) };
     let failed = total - counts.found;
     if failed == 0 {
-        let page = Budget::beside(&frame).page(claims, offset, limit)?;
+        let page = Budget::for_frame(&frame).page(claims, offset, limit)?;
         return Ok(Report { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame });
     }
     let stand = if total == 1 {
@@ -145,6 +145,6 @@ pub fn report(
         }
         error
     };
-    let page = Budget::beside(&error(&frame)).page(claims, offset, limit)?;
+    let page = Budget::for_frame(&error(&frame)).page(claims, offset, limit)?;
     Err(error(&Report { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame }))
 }

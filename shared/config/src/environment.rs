@@ -1,6 +1,6 @@
 //! Environment variables: those of the process, and, with lower precedence, those of the project's `.env` file.
 //!
-//! The variables of `.env` are not added to the environment of the process, because commands and further tools would
+//! The variables of `.env` are not added to the environment of the process, because commands and external tools would
 //! inherit the API keys.
 
 use std::{

@@ -199,10 +199,10 @@ pub const KEYS: &[Key] = &[
         "tools.catalogs",
         Kind::Catalogs,
         "[]",
-        "Further tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not confined to their declarations.",
+        "External tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not confined to their declarations.",
     )
     .widens(),
-    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "The number of seconds after which a call of a further tool is ended."),
+    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "The number of seconds after which a call of an external tool is ended."),
     Key::new("mcp.servers.NAME.command", Kind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
     Key::new("mcp.servers.NAME.args", Kind::Texts, "[]", "Its arguments.").widens(),
     Key::new(

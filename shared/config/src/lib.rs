@@ -38,7 +38,7 @@ pub use choice::{Approve, Language, Protocol, Provider, SearchEngine};
 pub use environment::Environment;
 pub use keys::{KEY_VARIABLES, KEYS, Key as ConfigKey};
 pub use load::{Config, Options, user_folder};
-pub use secret::{Blanks, Key};
+pub use secret::{Key, Redactor};
 pub use service::{EmbedSettings, ModelSettings, SearchSettings};
 pub use value::{Catalog, Kind};
 
@@ -123,7 +123,7 @@ pub struct Tools {
     pub offered: Vec<String>,
     /// Further catalogs.
     pub catalogs: Vec<Catalog>,
-    /// The number of seconds after which a call of a further tool is ended.
+    /// The number of seconds after which a call of an external tool is ended.
     pub timeout_s: u64,
 }
 

@@ -10,8 +10,8 @@ use ragmaker_tool::Error;
 use toml::de::DeValue;
 
 use crate::{
-    Agent, Approve, Blanks, CONFIG_INVALID, Catalog, Commands, ConfigKey, Environment, KEY_VARIABLES, KEYS, McpServer,
-    Origin, Provider, Tools,
+    Agent, Approve, CONFIG_INVALID, Catalog, Commands, ConfigKey, Environment, KEY_VARIABLES, KEYS, McpServer, Origin,
+    Provider, Redactor, Tools,
     file::{self, Setting, Settings},
     keys::{self, AZURE_ENDPOINT},
     value::Value,
@@ -106,7 +106,7 @@ impl Config {
 
     /// The keys that the project's own files set and that widen what can be reached, with their origins. Whoever
     /// wrote the project wrote these: a person confirms them before they take effect.
-    pub fn widened_by_project(&self) -> Vec<(&str, Origin)> {
+    pub fn untrusted_settings(&self) -> Vec<(&str, Origin)> {
         let widens = |name: &str| keys::find(name).is_some_and(|key| key.widens);
         let settings = self.settings.iter().filter(|(name, setting)| widens(name) && setting.origin.is_in_project());
         settings.map(|(name, setting)| (name.as_str(), setting.origin.clone())).chain(self.azure_of_project()).collect()
@@ -195,21 +195,21 @@ impl Config {
     }
 
     /// All API keys of the configuration, for their removal from texts that are written.
-    pub fn blanks(&self) -> Blanks {
-        let mut blanks = Blanks::default();
+    pub fn redactor(&self) -> Redactor {
+        let mut redactor = Redactor::default();
         let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
         let named = named.into_iter().chain([self.embeddings_variable()]).collect::<Vec<_>>();
         let own = KEY_VARIABLES.iter().flat_map(|(_, variables)| *variables).copied();
         for variable in own.chain(named.iter().map(String::as_str)) {
             if let Some(value) = self.variable(variable) {
-                blanks.add(value);
+                redactor.add(value);
             }
         }
         let servers = self.settings.keys().filter(|name| server(name).is_some());
         for name in servers.map(String::as_str).chain(["model.headers", "model.query"]) {
-            blanks.add_pairs(&self.pairs(name).unwrap_or_default());
+            redactor.add_pairs(&self.pairs(name).unwrap_or_default());
         }
-        blanks
+        redactor
     }
 
     /// The environment variables that hold the model's keys, of every provider: what the agent starts does without

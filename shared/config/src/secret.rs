@@ -37,7 +37,7 @@ const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove
 const SHORTEST: usize = 6;
 
 /// Names of headers and parameters whose values are not secret.
-const OPEN_NAMES: [&str; 12] = [
+const PUBLIC_NAMES: [&str; 12] = [
     "accept",
     "alt",
     "anthropic-beta",
@@ -54,9 +54,9 @@ const OPEN_NAMES: [&str; 12] = [
 
 /// The keys that no text may hold: endpoints quote them in their errors.
 #[derive(Clone, Default)]
-pub struct Blanks(Vec<String>);
+pub struct Redactor(Vec<String>);
 
-impl Blanks {
+impl Redactor {
     /// Adds a key.
     pub fn add(&mut self, key: &str) {
         // `Bearer abc` is two words, of which the second is the key.
@@ -72,7 +72,7 @@ impl Blanks {
     /// Adds the values of headers or of a URL's parameters, unless their names say that they are no keys.
     pub fn add_pairs(&mut self, pairs: &[(String, String)]) {
         for (name, value) in pairs {
-            if !OPEN_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
+            if !PUBLIC_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
                 self.add(value);
             }
         }
@@ -89,7 +89,7 @@ impl Blanks {
     }
 
     /// `text` without the keys, also in the form in which a URL escapes them.
-    pub fn blanked(&self, text: &str) -> String {
+    pub fn redacted(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for key in &self.0 {
             for spelling in [key.clone(), utf8_percent_encode(key, UNRESERVED).to_string()] {
@@ -102,7 +102,7 @@ impl Blanks {
     }
 }
 
-impl fmt::Debug for Blanks {
+impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} keys", self.0.len())
     }
@@ -113,17 +113,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_blanked_wherever_they_stand() {
-        let mut blanks = Blanks::default();
-        blanks.add("sk-12345");
-        blanks.add("sk-1234567");
-        blanks.add("");
+    fn keys_are_redacted_wherever_they_stand() {
+        let mut redactor = Redactor::default();
+        redactor.add("sk-12345");
+        redactor.add("sk-1234567");
+        redactor.add("");
         let pairs = [("Authorization", "Bearer abc/def"), ("api-version", "2024-10-21"), ("x", "tiny")];
-        blanks.add_pairs(&pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        blanks.add_url("https://user1:hunter2@host/v1?api-version=2024-10-21&sig=signature");
-        assert_eq!(blanks.blanked("hunter2 at host: signature"), "[key] at host: [key]");
+        redactor.add_pairs(&pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        redactor.add_url("https://user1:hunter2@host/v1?api-version=2024-10-21&sig=signature");
+        assert_eq!(redactor.redacted("hunter2 at host: signature"), "[key] at host: [key]");
         let text = "sk-1234567 sk-12345 abc/def ?k=abc%2Fdef 2024-10-21 tiny";
-        assert_eq!(blanks.blanked(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
-        assert!(!format!("{blanks:?} {:?}", Key::new("sk-12345")).contains("123"));
+        assert_eq!(redactor.redacted(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
+        assert!(!format!("{redactor:?} {:?}", Key::new("sk-12345")).contains("123"));
     }
 }

@@ -179,7 +179,7 @@ fn variables_stand_in_headers_and_are_blanked() {
     let servers = config.mcp_servers().unwrap();
     assert_eq!((&*servers[0].name, &*servers[0].command, &*servers[0].env[0].1), ("one", "serve", "secret-1"));
     assert!(!format!("{servers:?}{config:?}").contains("secret-1"));
-    assert_eq!(config.blanks().blanked("secret-1 tvly-123 x"), "[key] [key] x");
+    assert_eq!(config.redactor().redacted("secret-1 tvly-123 x"), "[key] [key] x");
     let variables = config.model_variables();
     assert!(variables.contains(&"MY_KEY".into()) && variables.contains(&"GEMINI_API_KEY".into()), "{variables:?}");
     assert!(!variables.contains(&"TAVILY_API_KEY".into()), "{variables:?}");
@@ -192,7 +192,7 @@ fn what_a_project_gives_itself_is_reported() {
     let project = "[agent]\napprove = 'all'\nmax_steps = 3\n[command]\nallow = ['rm']\n[mcp.servers.a]\nargs = ['x']";
     let case = Case::new(project, "[mcp.servers.a]\ncommand = 'y'\n[command]\nnetwork = true");
     let config = case.load(&[]).unwrap();
-    let widened: Vec<_> = config.widened_by_project().into_iter().map(|(name, _)| name).collect();
+    let widened: Vec<_> = config.untrusted_settings().into_iter().map(|(name, _)| name).collect();
     assert_eq!(widened, ["agent.approve", "command.allow", "mcp.servers.a.args"]);
     assert_eq!(config.agent().approve, Approve::Ask);
     assert_eq!(case.load(&[("RAGMAKER_APPROVE", "all")]).unwrap().agent().approve, Approve::All);
@@ -208,7 +208,7 @@ fn an_address_for_azure_in_a_project_is_reported() {
     fs::write(case.project.path().join(".env"), "AZURE_OPENAI_ENDPOINT=https://elsewhere.example").unwrap();
     let widened = |environment: &[(&str, &str)]| {
         let config = case.load(environment).unwrap();
-        let names = config.widened_by_project().into_iter().map(|(name, _)| name.to_owned());
+        let names = config.untrusted_settings().into_iter().map(|(name, _)| name.to_owned());
         (config.model().unwrap().base_url, names.collect::<Vec<_>>())
     };
     let key = ("AZURE_OPENAI_API_KEY", "k");

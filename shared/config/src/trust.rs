@@ -17,7 +17,7 @@ const HARMLESS: [&str; 2] = ["model.provider", "search.engine"];
 impl Config {
     /// The keys that the project's own files set and that a person has to confirm, with their origins.
     pub fn to_confirm(&self) -> Vec<(&str, Origin)> {
-        self.widened_by_project().into_iter().filter(|(name, _)| !HARMLESS.contains(name)).collect()
+        self.untrusted_settings().into_iter().filter(|(name, _)| !HARMLESS.contains(name)).collect()
     }
 
     /// Whether a person confirmed them, or there are none.
@@ -25,14 +25,14 @@ impl Config {
         let widened = self.to_confirm();
         let known = || confirmations(self.file_of_confirmations().as_ref());
         widened.is_empty()
-            || known().get(&*self.root.to_string_lossy()).and_then(Value::as_str) == Some(&self.said(&widened))
+            || known().get(&*self.root.to_string_lossy()).and_then(Value::as_str) == Some(&self.checksum(&widened))
     }
 
     /// Remembers that a person confirmed them. If that fails, it is asked again.
     pub fn confirm(&self) {
         let path = self.file_of_confirmations();
         let mut known = confirmations(path.as_ref());
-        known.insert(self.root.to_string_lossy().into_owned(), self.said(&self.to_confirm()).into());
+        known.insert(self.root.to_string_lossy().into_owned(), self.checksum(&self.to_confirm()).into());
         if let Some(path) = path
             && let Some(folder) = path.parent()
             && ragmaker_project::create_private(folder).is_ok()
@@ -43,7 +43,7 @@ impl Config {
     }
 
     /// The settings with the files that they are from, as a checksum.
-    fn said(&self, widened: &[(&str, Origin)]) -> String {
+    fn checksum(&self, widened: &[(&str, Origin)]) -> String {
         let mut digest = Sha256::new();
         for (name, origin) in widened {
             digest.update(name);

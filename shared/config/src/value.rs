@@ -38,7 +38,7 @@ pub enum Kind {
     Catalogs,
 }
 
-/// A catalog of further tools.
+/// A catalog of external tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     /// The file, absolute once the configuration is loaded; empty where a command prints the catalog.

@@ -48,7 +48,7 @@ mod run;
 mod wait;
 
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod unsupported;
 #[cfg(not(target_os = "linux"))]
 use elsewhere as run;
 

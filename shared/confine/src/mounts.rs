@@ -144,7 +144,7 @@ fn mount_points() -> io::Result<Vec<(PathBuf, MountFlags)>> {
     Ok(lines.collect())
 }
 
-/// Decodes a path as the kernel writes it, with blanks and backslashes in octal.
+/// Decodes a path as the kernel writes it, with white space and backslashes in octal.
 fn unescaped(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()

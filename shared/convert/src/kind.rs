@@ -88,7 +88,7 @@ impl Kind {
 
     /// The kind of document for the name of a file that was explicitly requested: a file of another type is source
     /// code, in the language of its name.
-    pub fn asked_for(name: &str) -> Self {
+    pub fn of_requested_file(name: &str) -> Self {
         Self::of(name).unwrap_or_else(|| Self::Code(language(Path::new(file_name(name))).unwrap_or("text")))
     }
 }
@@ -115,8 +115,8 @@ mod tests {
         assert_eq!(Kind::of_web("report", "text/csv"), Some(Kind::Delimited));
         assert_eq!(Kind::of_web("report.md", "application/octet-stream"), Some(Kind::Markdown));
         assert_eq!(Kind::of_web("report", "application/gzip"), None);
-        assert_eq!(Kind::asked_for("src/a.rs"), Kind::Code("Rust"));
-        assert_eq!(Kind::asked_for("a.md"), Kind::Markdown);
-        assert_eq!(Kind::asked_for("a.unknown"), Kind::Code("text"));
+        assert_eq!(Kind::of_requested_file("src/a.rs"), Kind::Code("Rust"));
+        assert_eq!(Kind::of_requested_file("a.md"), Kind::Markdown);
+        assert_eq!(Kind::of_requested_file("a.unknown"), Kind::Code("text"));
     }
 }

@@ -167,7 +167,7 @@ fn with_front_matter(name: &str, front: &[(String, String)], body: &str) -> Resu
     Ok(Document { metadata, markdown, words })
 }
 
-/// The number of characters of `text` that are not blanks.
+/// The number of characters of `text` that are not white space.
 fn characters(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }

@@ -163,13 +163,13 @@ fn dialog(question: &Question<'_>) -> Result<Command, Error> {
 }
 
 /// The output of a dialog; `status` is `None` after a timeout.
-struct Said {
+struct DialogOutput {
     status: Option<ExitStatus>,
     output: String,
     error: String,
 }
 
-fn answer(command: &mut Command, wait: Duration) -> Result<Said, Error> {
+fn answer(command: &mut Command, wait: Duration) -> Result<DialogOutput, Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| does_not_start(command, &error))?;
     // Read while the program runs, because it may write more than a pipe holds.
@@ -196,13 +196,13 @@ fn answer(command: &mut Command, wait: Duration) -> Result<Said, Error> {
                 let _ = child.kill();
                 let _ = child.wait();
                 // A child process of the dialog may keep the pipes open.
-                return Ok(Said { status: None, output: String::new(), error: String::new() });
+                return Ok(DialogOutput { status: None, output: String::new(), error: String::new() });
             }
         }
     };
     let mut texts = readers.into_iter().map(|reader| reader.join().unwrap_or_default());
     let (output, error) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
-    Ok(Said { status, output, error })
+    Ok(DialogOutput { status, output, error })
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ use std::{
 };
 
 use percent_encoding::percent_decode_str;
-use ragmaker_fs::{Replace, open_own_file, write_atomically};
+use ragmaker_fs::{Replace, open_derived_file, write_atomically};
 use ragmaker_tool::{
     Code, Error,
     json::{self, Charset},
@@ -128,7 +128,7 @@ impl DocumentFile<'_> {
 /// The address from which the document in `file` was saved. `None` for a file that is no document, and for a link.
 pub fn source_url_of(file: &Path) -> Option<String> {
     let mut head = vec![];
-    open_own_file(file, fs::File::options().read(true)).ok()?.take(MAX_FRONT_MATTER).read_to_end(&mut head).ok()?;
+    open_derived_file(file, fs::File::options().read(true)).ok()?.take(MAX_FRONT_MATTER).read_to_end(&mut head).ok()?;
     parse(&String::from_utf8_lossy(&head)).ok()?.field("source_url").map(str::to_owned)
 }
 

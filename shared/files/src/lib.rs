@@ -19,8 +19,8 @@ mod place;
 mod roots;
 mod rules;
 mod secrets;
+mod statistics;
 mod suggest;
-mod tally;
 mod trash;
 mod walk;
 
@@ -42,7 +42,7 @@ pub use ragmaker_fs::rfc3339;
 pub use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
 pub use roots::{Kind, Root, Roots};
 pub use rules::IGNORE_FILES;
-pub use tally::{Count, Tally, tally};
+pub use statistics::{Count, FileStatistics, file_statistics};
 pub use walk::{Glob, Walk, WalkResult, collect, shown, walk};
 
 // What a walk gives.

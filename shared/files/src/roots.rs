@@ -71,12 +71,12 @@ impl Roots {
     }
 
     /// Like `new`, but lists all directories that could have been the project root among [`Project::candidates`]; see
-    /// [`Project::survey`].
+    /// [`Project::discover_all`].
     ///
     /// # Errors
     /// As [`discover`](Self::discover).
-    pub fn survey(host: &HostOptions) -> Result<Self, Error> {
-        Self::of(Project::survey(host.project_root.as_deref())?, host)
+    pub fn discover_all(host: &HostOptions) -> Result<Self, Error> {
+        Self::of(Project::discover_all(host.project_root.as_deref())?, host)
     }
 
     /// `project`, and the directories that `host` and the environment allow beside it.

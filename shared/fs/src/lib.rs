@@ -3,15 +3,15 @@
 //! All crates that change files use [`write_atomically`] and [`lock_within`], so they give the same guarantees.
 
 mod atomic;
+mod derived;
 mod exchange;
 mod lock;
-mod own;
 mod time;
 
 pub use atomic::{Replace, sweep_folders, sweep_temporary, temporary_name, write_atomically};
 #[cfg(unix)]
 pub use atomic::{rename_in, write_in};
+pub use derived::{create_derived_folder, open_derived_file};
 pub use exchange::{exchange, recover};
 pub use lock::{LockKind, lock_within};
-pub use own::{create_own_folder, open_own_file};
 pub use time::rfc3339;

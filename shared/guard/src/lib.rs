@@ -6,9 +6,9 @@
 //! lines, it asks.
 
 mod git;
+mod grammar;
 mod harm;
 mod paths;
-mod plain;
 mod programs;
 mod scope;
 mod syntax;
@@ -84,12 +84,12 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
         return asked(Verdict::Ask, Reason::new("syntax", "it cannot be parsed"), vec![], None);
     };
     let harm = harm::find(line, &tree, scope);
-    let plain = plain::parts(line, &tree);
-    let words = plain.as_ref().ok().and_then(|parts| plain::only_command(parts));
+    let plain = grammar::parts(line, &tree);
+    let words = plain.as_ref().ok().and_then(|parts| grammar::only_command(parts));
     if let Some(reason) = harm.block {
         return asked(Verdict::Block, reason, harm.notes, words);
     }
-    match plain.and_then(|parts| plain::check(&parts, scope)) {
+    match plain.and_then(|parts| grammar::check(&parts, scope)) {
         Ok(()) => Classification { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words },
         Err(reason) => asked(Verdict::Ask, reason, harm.notes, words),
     }

@@ -109,7 +109,7 @@ pub(crate) fn unquoted(raw: &str) -> Result<Word, Reason> {
     Ok(word)
 }
 
-/// Splits a text at unquoted blanks, and removes the quotes.
+/// Splits a text at unquoted white space, and removes the quotes.
 pub(crate) fn split(text: &str) -> Result<Vec<Word>, Reason> {
     let (mut words, mut start, mut quote) = (vec![], None, None);
     let mut chars = text.char_indices();

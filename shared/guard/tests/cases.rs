@@ -81,7 +81,7 @@ fn every_line_of_the_other_tables_gets_its_verdict() {
     check(more.into_iter().map(|(verdict, line)| (verdict, line.to_owned())));
 }
 
-/// `line` with its plain words in quotes, and with other blanks.
+/// `line` with its plain words in quotes, and with other white space.
 fn respelled(line: &str) -> Vec<String> {
     let is_plain = |word: &str| {
         word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '-')

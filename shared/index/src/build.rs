@@ -2,7 +2,7 @@
 
 use crate::{
     bits::BitWriter,
-    file::{Header, ReplacedDocument, SECTIONS, Trailer, seal},
+    file::{Header, ReplacedDocument, SECTIONS, Trailer, append_checksum},
     rows::{Block, Document, Row, put, take},
     stamp::Stamp,
     tokens::{Term, Tokenizer},
@@ -152,8 +152,8 @@ impl Builder {
         self.row_blocks.extend_from_slice(&(self.rows.len() as u64).to_le_bytes());
         self.row_blocks.extend_from_slice(&self.documents.to_le_bytes());
         self.row_blocks.extend_from_slice(&self.chunks.to_le_bytes());
-        seal(&mut self.row_blocks, 0);
-        seal(&mut self.lengths, 0);
+        append_checksum(&mut self.row_blocks, 0);
+        append_checksum(&mut self.lengths, 0);
         let texts = self.tokenizer.texts();
         let mut order: Vec<u32> =
             (0..self.lists.len() as u32).filter(|&term| self.lists[term as usize].count > 0).collect();
@@ -183,16 +183,16 @@ impl Builder {
                     let mut writer = BitWriter::default();
                     list.write(&mut writer, self.chunks);
                     long.extend(writer.finish());
-                    seal(&mut long, start);
+                    append_checksum(&mut long, start);
                     inline.gamma((long.len() - start) as u32);
                 }
                 list.bytes = vec![];
             }
             terms.extend(inline.finish());
-            seal(&mut terms, start);
+            append_checksum(&mut terms, start);
             put(&mut term_blocks, (terms.len() - start) as u64);
         }
-        seal(&mut term_blocks, 0);
+        append_checksum(&mut term_blocks, 0);
         let about = Trailer { title: title.to_owned(), replaced: replaced.to_vec() }.write();
         let sections: [Vec<u8>; SECTIONS] = [self.rows, self.row_blocks, self.lengths, terms, term_blocks, long, about];
         let lengths = std::array::from_fn(|n| sections[n].len() as u64);

@@ -10,7 +10,7 @@
 
 use std::{fs::File, io};
 
-use crate::{broken::Broken, rows, stamp::Stamp};
+use crate::{error::IndexError, rows, stamp::Stamp};
 
 /// Changes with the format and with everything that affects terms or chunks.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX04");
@@ -42,12 +42,12 @@ impl Source {
         }
     }
 
-    pub(crate) fn read(&self, at: u64, length: usize) -> Result<Vec<u8>, Broken> {
+    pub(crate) fn read(&self, at: u64, length: usize) -> Result<Vec<u8>, IndexError> {
         match self {
             Self::Memory(bytes) => {
-                let at = usize::try_from(at).map_err(|_| Broken::Damaged)?;
-                let end = at.checked_add(length).ok_or(Broken::Damaged)?;
-                Ok(bytes.get(at..end).ok_or(Broken::Damaged)?.to_vec())
+                let at = usize::try_from(at).map_err(|_| IndexError::Damaged)?;
+                let end = at.checked_add(length).ok_or(IndexError::Damaged)?;
+                Ok(bytes.get(at..end).ok_or(IndexError::Damaged)?.to_vec())
             }
             Self::File(file) => {
                 let mut bytes = vec![0; length];
@@ -71,17 +71,17 @@ fn read_at(mut file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> {
 }
 
 /// Appends a checksum of the bytes from `start` on.
-pub(crate) fn seal(bytes: &mut Vec<u8>, start: usize) {
+pub(crate) fn append_checksum(bytes: &mut Vec<u8>, start: usize) {
     let sum = crc32fast::hash(&bytes[start..]);
     bytes.extend_from_slice(&sum.to_le_bytes());
 }
 
-/// Removes and verifies the checksum of [`seal`].
-pub(crate) fn unseal(mut bytes: Vec<u8>) -> Result<Vec<u8>, Broken> {
-    let content = bytes.len().checked_sub(SUM).ok_or(Broken::Damaged)?;
+/// Removes and verifies the checksum of [`append_checksum`].
+pub(crate) fn take_checked(mut bytes: Vec<u8>) -> Result<Vec<u8>, IndexError> {
+    let content = bytes.len().checked_sub(SUM).ok_or(IndexError::Damaged)?;
     let is_whole = crc32fast::hash(&bytes[..content]).to_le_bytes() == bytes[content..];
     bytes.truncate(content);
-    if is_whole { Ok(bytes) } else { Err(Broken::Damaged) }
+    if is_whole { Ok(bytes) } else { Err(IndexError::Damaged) }
 }
 
 /// The header of a segment file.
@@ -105,17 +105,17 @@ impl Header {
         let values = [MAGIC, catalog.size, catalog.modified, *id, *on, *total];
         let mut bytes: Vec<u8> = values.iter().chain(sections).flat_map(|value| value.to_le_bytes()).collect();
         bytes.resize(HEADER - SUM, 0);
-        seal(&mut bytes, 0);
+        append_checksum(&mut bytes, 0);
         bytes
     }
 
-    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, Broken> {
-        let bytes = unseal(bytes)?;
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, IndexError> {
+        let bytes = take_checked(bytes)?;
         let values: Vec<u64> = bytes.chunks_exact(8).map(number).collect();
         let (Some([MAGIC, size, modified, id, on, total]), Some(sections)) =
             (values.first_chunk(), values.get(6..).and_then(|rest| rest.first_chunk()))
         else {
-            return Err(Broken::Damaged);
+            return Err(IndexError::Damaged);
         };
         let catalog = Stamp { size: *size, modified: *modified };
         Ok(Self { catalog, id: *id, on: *on, total: *total, sections: *sections })
@@ -151,12 +151,12 @@ impl Trailer {
                 rows::put(&mut bytes, value as u64);
             }
         }
-        seal(&mut bytes, 0);
+        append_checksum(&mut bytes, 0);
         bytes
     }
 
-    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, Broken> {
-        let bytes = unseal(bytes)?;
+    pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, IndexError> {
+        let bytes = take_checked(bytes)?;
         let mut rest = bytes.as_slice();
         let mut about = Self { title: rows::take_text(&mut rest)?.to_owned(), replaced: vec![] };
         while !rest.is_empty() {

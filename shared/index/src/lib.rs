@@ -21,13 +21,11 @@
 //! (Robertson and Zaragoza, 2009) over one field into which titles and headings count with a weight; several
 //! knowledge bases share document frequencies, so that their scores compare.
 
-mod best;
 mod bits;
-mod broken;
 mod build;
 mod chunks;
+mod error;
 mod file;
-mod near;
 mod query;
 mod rank;
 mod read;
@@ -36,6 +34,8 @@ mod stamp;
 mod store;
 mod texts;
 mod tokens;
+mod top_candidates;
+mod vector_search;
 mod vectors;
 
 use std::path::PathBuf;
@@ -43,9 +43,9 @@ use std::path::PathBuf;
 use ragmaker_catalog::Catalog;
 use ragmaker_tool::{Code, Error};
 
-pub use near::{Embed, Embedded, Embedder, Kind, VectorCoverage};
+pub use vector_search::{Embed, Embedder, Embeddings, Kind, VectorCoverage};
 
-use broken::Broken;
+use error::IndexError;
 use query::Query;
 use rank::RankingRequest;
 use store::{Freshness, Index};
@@ -141,8 +141,8 @@ pub fn search(
         let indexes = catalogs.iter().map(|catalog| Index::of(catalog, look)).collect::<Result<Vec<_>, _>>()?;
         look = match rank::ranked(&indexes, &wanted, &mut tokenizer) {
             Ok(found) => return Ok(found),
-            Err(Broken::Damaged) => Freshness::Rebuild,
-            Err(Broken::Changed) => Freshness::CheckAll,
+            Err(IndexError::Damaged) => Freshness::Rebuild,
+            Err(IndexError::Changed) => Freshness::CheckAll,
         };
     }
     Err(INDEX_NOT_USABLE.error("the documents change faster than they can be indexed"))

@@ -2,14 +2,14 @@
 
 use crate::{
     Filter, Hit, SearchResult,
-    best::{Candidate, TopCandidates},
-    broken::Broken,
-    near::{Embedder, MERGED, VectorCoverage, VectorRanking, merged},
+    error::IndexError,
     query::{Phrase, Query},
     read::Reader,
     store::Index,
     texts::{IndexPart, Texts},
     tokens::{Term, Tokenizer},
+    top_candidates::{Candidate, TopCandidates},
+    vector_search::{Embedder, MERGED, VectorCoverage, VectorRanking, merged},
 };
 
 /// BM25's saturation of repeated terms, and the influence of a chunk's length. The usual B, 0.75, is for whole
@@ -33,7 +33,7 @@ pub(crate) fn ranked(
     indexes: &[Index],
     wanted: &RankingRequest<'_>,
     tokenizer: &mut Tokenizer,
-) -> Result<SearchResult, Broken> {
+) -> Result<SearchResult, IndexError> {
     let RankingRequest { query, filter, embedder, most } = *wanted;
     let parts: Vec<IndexPart<'_>> = indexes
         .iter()
@@ -50,7 +50,7 @@ pub(crate) fn ranked(
         for one in own {
             best.add(one);
         }
-        Ok::<_, Broken>(())
+        Ok::<_, IndexError>(())
     };
     for (number, scores) in scores.iter().enumerate() {
         let scores = scores.iter().enumerate().filter(|(_, (_, held))| *held != 0);
@@ -96,13 +96,13 @@ pub(crate) fn ranked(
 }
 
 /// For each segment, the score of every chunk and the terms of the query that it contains.
-fn scored(parts: &[IndexPart<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Vec<Vec<(f32, u64)>>, Broken> {
+fn scored(parts: &[IndexPart<'_>], query: &Query, tokenizer: &Tokenizer) -> Result<Vec<Vec<(f32, u64)>>, IndexError> {
     let chunks: usize = parts.iter().map(|part| part.segment.chunks()).sum();
     let total: u64 = parts.iter().map(|part| part.segment.reader.header.total).sum();
     let average = total as f32 / parts.iter().map(|part| part.segment.reader.chunks()).sum::<usize>().max(1) as f32;
     let norm = |length: &u16| K1 * (1.0 - B + B * f32::from(*length) / average.max(1.0));
     let norms = |part: &IndexPart<'_>| Ok(part.segment.reader.lengths()?.iter().map(norm).collect::<Vec<_>>());
-    let norms = parts.iter().map(norms).collect::<Result<Vec<_>, Broken>>()?;
+    let norms = parts.iter().map(norms).collect::<Result<Vec<_>, IndexError>>()?;
     let mut scores: Vec<_> = norms.iter().map(|norms| vec![(0.0_f32, 0_u64); norms.len()]).collect();
     // One term after another, with the same buffers.
     let mut lists: Vec<_> = parts.iter().map(|_| Postings::default()).collect();
@@ -124,7 +124,7 @@ fn scored(parts: &[IndexPart<'_>], query: &Query, tokenizer: &Tokenizer) -> Resu
     for (part, scores) in parts.iter().zip(&mut scores) {
         for replaced in &part.segment.replaced {
             let range = replaced.first_chunk..replaced.first_chunk + replaced.chunks;
-            scores.get_mut(range).ok_or(Broken::Damaged)?.fill((0.0, 0));
+            scores.get_mut(range).ok_or(IndexError::Damaged)?.fill((0.0, 0));
         }
     }
     Ok(scores)
@@ -139,7 +139,12 @@ struct Postings {
 }
 
 impl Postings {
-    fn read(&mut self, reader: &Reader, (term, is_prefix): (Term, bool), tokenizer: &Tokenizer) -> Result<(), Broken> {
+    fn read(
+        &mut self,
+        reader: &Reader,
+        (term, is_prefix): (Term, bool),
+        tokenizer: &Tokenizer,
+    ) -> Result<(), IndexError> {
         let text = &tokenizer.texts()[term as usize];
         let Self { chunks, weights } = self;
         chunks.clear();
@@ -169,7 +174,7 @@ fn narrow(
     tokenizer: &mut Tokenizer,
     filter: &Filter<'_>,
     texts: &mut Texts,
-) -> Result<(), Broken> {
+) -> Result<(), IndexError> {
     let Some(part) = own.first().map(|one| &parts[one.part as usize]) else { return Ok(()) };
     let reader = &part.segment.reader;
     if filter.matches.is_some() || filter.since.is_some() {
@@ -194,7 +199,10 @@ fn narrow(
 }
 
 /// [`Vec::retain`] with a fallible predicate.
-fn keep(own: &mut Vec<Candidate>, mut is_kept: impl FnMut(&Candidate) -> Result<bool, Broken>) -> Result<(), Broken> {
+fn keep(
+    own: &mut Vec<Candidate>,
+    mut is_kept: impl FnMut(&Candidate) -> Result<bool, IndexError>,
+) -> Result<(), IndexError> {
     let mut kept = vec![];
     for one in own.iter() {
         if is_kept(one)? {
@@ -212,14 +220,14 @@ fn contains_phrase(
     phrase: &Phrase,
     tokenizer: &mut Tokenizer,
     texts: &mut Texts,
-) -> Result<bool, Broken> {
+) -> Result<bool, IndexError> {
     let text = texts.of_chunk(one, parts)?;
     let terms = tokenizer.sequence(&text);
     Ok(terms.windows(phrase.sequence.len()).any(|run| run == phrase.sequence))
 }
 
 /// For each chunk, whether it contains all terms of a phrase.
-fn chunks_with_all_terms(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer) -> Result<Vec<bool>, Broken> {
+fn chunks_with_all_terms(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer) -> Result<Vec<bool>, IndexError> {
     let mut counts = vec![0_usize; reader.chunks()];
     let mut once = phrase.terms.clone();
     once.sort_unstable();
@@ -234,7 +242,7 @@ fn chunks_with_all_terms(reader: &Reader, phrase: &Phrase, tokenizer: &Tokenizer
     Ok(counts.into_iter().map(|count| count == once.len()).collect())
 }
 
-fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Broken> {
+fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, IndexError> {
     reader.chunk(chunk as usize, |_, document, nth| {
         if filter.since.is_some_and(|since| document.fetched_at < since) {
             return Ok(false);
@@ -244,7 +252,7 @@ fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Brok
     })
 }
 
-fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hit, Broken> {
+fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hit, IndexError> {
     let text = texts.of_chunk(one, parts)?;
     let IndexPart { number, index, segment } = &parts[one.part as usize];
     segment.reader.chunk(one.chunk as usize, |_, document, nth| {

@@ -8,11 +8,11 @@ use std::{
 
 use crate::{
     bits::BitReader,
-    broken::Broken,
     build::{SHORT, rice_bits},
+    error::IndexError,
     file::{
         HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, TRAILER, Trailer,
-        number, unseal,
+        number, take_checked,
     },
     rows::{self, DecodedBlock, IndexedDocument},
 };
@@ -57,17 +57,17 @@ impl Reader {
     /// Opens a segment that [`Builder::finish`](crate::build::Builder::finish) built.
     ///
     /// # Errors
-    /// [`Broken::Damaged`] for a file of another version or a truncated one.
-    pub(crate) fn open(source: Source) -> Result<Self, Broken> {
+    /// [`IndexError::Damaged`] for a file of another version or a truncated one.
+    pub(crate) fn open(source: Source) -> Result<Self, IndexError> {
         let header = Header::read(source.read(0, HEADER)?)?;
         let mut starts = [0; SECTIONS];
         let mut end = HEADER as u64;
         for (start, length) in starts.iter_mut().zip(header.sections) {
             *start = end;
-            end = end.checked_add(length).ok_or(Broken::Damaged)?;
+            end = end.checked_add(length).ok_or(IndexError::Damaged)?;
         }
         if end != source.length()? {
-            return Err(Broken::Damaged);
+            return Err(IndexError::Damaged);
         }
         let about = Trailer::default();
         let mut reader = Self {
@@ -86,8 +86,8 @@ impl Reader {
         Ok(reader)
     }
 
-    fn directory(&mut self) -> Result<(), Broken> {
-        let bytes = unseal(self.section(ROW_BLOCKS)?)?;
+    fn directory(&mut self) -> Result<(), IndexError> {
+        let bytes = take_checked(self.section(ROW_BLOCKS)?)?;
         let record = |bytes: &[u8]| {
             let value = |at: usize, end: usize| number(&bytes[at..end]);
             (value(0, 8), value(8, 12) as usize, value(12, 16) as usize)
@@ -95,29 +95,29 @@ impl Reader {
         let records: Vec<_> = bytes.chunks_exact(ROW_BLOCK).map(record).collect();
         for pair in records.windows(2) {
             let [(start, first_document, first_chunk), (end, next, _)] = *pair else { continue };
-            let documents = next.checked_sub(first_document).ok_or(Broken::Damaged)?;
+            let documents = next.checked_sub(first_document).ok_or(IndexError::Damaged)?;
             self.blocks.push(RowBlock { start, end, first_document, documents, first_chunk });
         }
-        (_, self.documents, self.chunks) = *records.last().ok_or(Broken::Damaged)?;
-        let bytes = unseal(self.section(TERM_BLOCKS)?)?;
+        (_, self.documents, self.chunks) = *records.last().ok_or(IndexError::Damaged)?;
+        let bytes = take_checked(self.section(TERM_BLOCKS)?)?;
         let mut rest = bytes.as_slice();
         let (mut first, mut start) = (vec![], 0);
         while !rest.is_empty() {
             take_term(&mut rest, &mut first)?;
-            let end = rows::take(&mut rest)?.checked_add(start).ok_or(Broken::Damaged)?;
+            let end = rows::take(&mut rest)?.checked_add(start).ok_or(IndexError::Damaged)?;
             self.dictionary.push(TermBlock { first: first.clone(), start, end });
             start = end;
         }
         Ok(())
     }
 
-    fn section(&self, section: usize) -> Result<Vec<u8>, Broken> {
+    fn section(&self, section: usize) -> Result<Vec<u8>, IndexError> {
         self.part(section, 0, self.header.sections[section])
     }
 
-    fn part(&self, section: usize, start: u64, end: u64) -> Result<Vec<u8>, Broken> {
+    fn part(&self, section: usize, start: u64, end: u64) -> Result<Vec<u8>, IndexError> {
         if start > end || end > self.header.sections[section] {
-            return Err(Broken::Damaged);
+            return Err(IndexError::Damaged);
         }
         self.source.read(self.starts[section] + start, (end - start) as usize)
     }
@@ -130,7 +130,7 @@ impl Reader {
         self.chunks
     }
 
-    fn block(&self, number: usize) -> Result<Arc<DecodedBlock>, Broken> {
+    fn block(&self, number: usize) -> Result<Arc<DecodedBlock>, IndexError> {
         if let Some(known) = self.known().get(&number) {
             return Ok(Arc::clone(known));
         }
@@ -155,7 +155,7 @@ impl Reader {
         &self,
         blocks: Range<usize>,
         mut see: impl FnMut(usize, usize, &IndexedDocument<'_>),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), IndexError> {
         for number in blocks {
             let (block, unpacked) = (&self.blocks[number], self.block(number)?);
             let mut chunk = block.first_chunk;
@@ -172,28 +172,33 @@ impl Reader {
     pub(crate) fn chunk<T>(
         &self,
         number: usize,
-        see: impl FnOnce(usize, &IndexedDocument<'_>, usize) -> Result<T, Broken>,
-    ) -> Result<T, Broken> {
+        see: impl FnOnce(usize, &IndexedDocument<'_>, usize) -> Result<T, IndexError>,
+    ) -> Result<T, IndexError> {
         let at = self.blocks.partition_point(|block| block.first_chunk <= number);
         // Blocks without chunks have the same first chunk as the next block.
-        let at = at.checked_sub(1).ok_or(Broken::Damaged)?;
+        let at = at.checked_sub(1).ok_or(IndexError::Damaged)?;
         let (block, unpacked) = (&self.blocks[at], self.block(at)?);
         let (document, nth) = unpacked.with_chunk(number - block.first_chunk)?;
         see(block.first_document + document, &unpacked.document(document)?, nth)
     }
 
     /// The number of terms of every chunk.
-    pub(crate) fn lengths(&self) -> Result<Vec<u16>, Broken> {
-        let bytes = unseal(self.section(LENGTHS)?)?;
+    pub(crate) fn lengths(&self) -> Result<Vec<u16>, IndexError> {
+        let bytes = take_checked(self.section(LENGTHS)?)?;
         if bytes.len() != self.chunks * 2 {
-            return Err(Broken::Damaged);
+            return Err(IndexError::Damaged);
         }
         Ok(bytes.as_chunks().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect())
     }
 
     /// Calls `see` with each chunk that contains the term `text`, or with `is_prefix` a term that starts with
     /// it, and the weight. For each term, the chunks are in order.
-    pub(crate) fn postings(&self, text: &str, is_prefix: bool, mut see: impl FnMut(usize, u32)) -> Result<(), Broken> {
+    pub(crate) fn postings(
+        &self,
+        text: &str,
+        is_prefix: bool,
+        mut see: impl FnMut(usize, u32),
+    ) -> Result<(), IndexError> {
         let is_wanted = |term: &[u8]| term == text.as_bytes() || is_prefix && term.starts_with(text.as_bytes());
         let first = self.dictionary.partition_point(|block| block.first.as_slice() <= text.as_bytes());
         let mut seen = 0;
@@ -202,7 +207,7 @@ impl Reader {
             if number >= first && !is_wanted(&block.first) || seen > MAX_PREFIX_TERMS {
                 break;
             }
-            let bytes = unseal(self.part(TERMS, block.start, block.end)?)?;
+            let bytes = take_checked(self.part(TERMS, block.start, block.end)?)?;
             let mut rest = bytes.as_slice();
             let (long, count) = (rows::take(&mut rest)?, rows::take(&mut rest)? as usize);
             let mut term = block.first.clone();
@@ -232,10 +237,10 @@ impl Reader {
         mut long: u64,
         wanted: Range<usize>,
         see: &mut impl FnMut(usize, u32),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), IndexError> {
         let mut bits = BitReader::new(lists);
         for term in 0..wanted.end {
-            let held = bits.gamma().ok_or(Broken::Damaged)?;
+            let held = bits.gamma().ok_or(IndexError::Damaged)?;
             let is_wanted = wanted.contains(&term);
             if held <= SHORT {
                 self.list(&mut bits, held, |chunk, weight| {
@@ -245,9 +250,9 @@ impl Reader {
                 })?;
                 continue;
             }
-            let end = long + u64::from(bits.gamma().ok_or(Broken::Damaged)?);
+            let end = long + u64::from(bits.gamma().ok_or(IndexError::Damaged)?);
             if is_wanted {
-                let bytes = unseal(self.part(LONG, long, end)?)?;
+                let bytes = take_checked(self.part(LONG, long, end)?)?;
                 self.list(&mut BitReader::new(bytes), held, &mut *see)?;
             }
             long = end;
@@ -260,14 +265,14 @@ impl Reader {
         bits: &mut BitReader<B>,
         count: u32,
         mut see: impl FnMut(usize, u32),
-    ) -> Result<(), Broken> {
+    ) -> Result<(), IndexError> {
         let code = rice_bits(self.chunks as u32, count);
         // Counted from 1, as stored.
         let mut last = 0_u32;
         for _ in 0..count {
-            let (distance, weight) = bits.rice(code).zip(bits.gamma()).ok_or(Broken::Damaged)?;
+            let (distance, weight) = bits.rice(code).zip(bits.gamma()).ok_or(IndexError::Damaged)?;
             let chunk = last.checked_add(distance).filter(|chunk| (*chunk as usize) < self.chunks);
-            let chunk = chunk.ok_or(Broken::Damaged)?;
+            let chunk = chunk.ok_or(IndexError::Damaged)?;
             see(chunk as usize, weight);
             last = chunk + 1;
         }
@@ -276,15 +281,15 @@ impl Reader {
 }
 
 /// Reads the next term, which is stored as a difference to the previous one.
-fn take_term(rest: &mut &[u8], term: &mut Vec<u8>) -> Result<(), Broken> {
-    let (lengths, after) = rest.split_first().ok_or(Broken::Damaged)?;
+fn take_term(rest: &mut &[u8], term: &mut Vec<u8>) -> Result<(), IndexError> {
+    let (lengths, after) = rest.split_first().ok_or(IndexError::Damaged)?;
     *rest = after;
     let mut length = |short: u8| match short {
         15 => rows::take(rest),
         short => Ok(u64::from(short)),
     };
     let (shared, own) = (length(lengths >> 4)? as usize, length(lengths & 15)? as usize);
-    let (own, after) = rest.split_at_checked(own).ok_or(Broken::Damaged)?;
+    let (own, after) = rest.split_at_checked(own).ok_or(IndexError::Damaged)?;
     *rest = after;
     term.truncate(shared);
     term.extend_from_slice(own);

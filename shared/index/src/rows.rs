@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use flate2::{Compression, read::ZlibDecoder, write::ZlibEncoder};
 use ragmaker_document::sections::slugify;
 
-use crate::{broken::Broken, stamp::Stamp};
+use crate::{error::IndexError, stamp::Stamp};
 
 /// A document of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -125,7 +125,7 @@ pub(crate) struct IndexedDocument<'a> {
 
 impl DecodedBlock {
     /// Reads a block of `documents` that [`Block::finish`] wrote.
-    pub(crate) fn of(block: &[u8], documents: usize) -> Result<Self, Broken> {
+    pub(crate) fn of(block: &[u8], documents: usize) -> Result<Self, IndexError> {
         let mut bytes = Vec::with_capacity(FULL * 2);
         ZlibDecoder::new(block).take(1 << 30).read_to_end(&mut bytes)?;
         let mut places = Vec::with_capacity(documents);
@@ -140,29 +140,30 @@ impl DecodedBlock {
             }
             chunk += document.chunks;
         }
-        if places.len() == documents { Ok(Self { bytes, places }) } else { Err(Broken::Damaged) }
+        if places.len() == documents { Ok(Self { bytes, places }) } else { Err(IndexError::Damaged) }
     }
 
     /// The document with this index in the block.
-    pub(crate) fn document(&self, number: usize) -> Result<IndexedDocument<'_>, Broken> {
-        let place = self.places.get(number).ok_or(Broken::Damaged)?;
+    pub(crate) fn document(&self, number: usize) -> Result<IndexedDocument<'_>, IndexError> {
+        let place = self.places.get(number).ok_or(IndexError::Damaged)?;
         IndexedDocument::take(&mut &self.bytes[place.at..], place.modified)
     }
 
     /// The index of the document that has chunk `chunk` of the block, and the index of the chunk in the
     /// document.
-    pub(crate) fn with_chunk(&self, chunk: usize) -> Result<(usize, usize), Broken> {
+    pub(crate) fn with_chunk(&self, chunk: usize) -> Result<(usize, usize), IndexError> {
         // Documents without chunks have the same first chunk as the next document.
-        let number = self.places.partition_point(|place| place.chunk <= chunk).checked_sub(1).ok_or(Broken::Damaged)?;
+        let number =
+            self.places.partition_point(|place| place.chunk <= chunk).checked_sub(1).ok_or(IndexError::Damaged)?;
         Ok((number, chunk - self.places[number].chunk))
     }
 }
 
 impl<'a> IndexedDocument<'a> {
-    fn take(rest: &mut &'a [u8], modified: u64) -> Result<Self, Broken> {
+    fn take(rest: &mut &'a [u8], modified: u64) -> Result<Self, IndexError> {
         let mut text = || take_text(rest);
         let (path, url, title, fetched_at) = (text()?, text()?, text()?, text()?);
-        let (flags, after) = rest.split_first().ok_or(Broken::Damaged)?;
+        let (flags, after) = rest.split_first().ok_or(IndexError::Damaged)?;
         *rest = after;
         let mut next = || take(rest);
         let (size, later, chunks) = (next()?.wrapping_sub(1), next()?, next()? as usize);
@@ -173,7 +174,7 @@ impl<'a> IndexedDocument<'a> {
     }
 
     /// The chunk with this index.
-    pub(crate) fn row(&self, number: usize) -> Result<Row, Broken> {
+    pub(crate) fn row(&self, number: usize) -> Result<Row, IndexError> {
         let mut rest = self.rows;
         let (mut end, mut line) = (0_usize, 0_usize);
         for _ in 0..number {
@@ -199,8 +200,8 @@ struct RowParts<'a> {
 }
 
 impl<'a> RowParts<'a> {
-    fn take(rest: &mut &'a [u8]) -> Result<Self, Broken> {
-        let mut pair = || -> Result<[u64; 2], Broken> { Ok([take(rest)?, take(rest)?]) };
+    fn take(rest: &mut &'a [u8]) -> Result<Self, IndexError> {
+        let mut pair = || -> Result<[u64; 2], IndexError> { Ok([take(rest)?, take(rest)?]) };
         let (bytes, lines) = (pair()?, pair()?);
         let heading = take_text(rest)?;
         let slug = take(rest)?.checked_sub(1).map(|length| text_of(rest, length)).transpose()?;
@@ -209,9 +210,9 @@ impl<'a> RowParts<'a> {
 }
 
 /// The start and end of a range `distance` after `end`.
-fn after(end: usize, [distance, length]: [u64; 2]) -> Result<(usize, usize), Broken> {
-    let start = end.checked_add(distance as usize).ok_or(Broken::Damaged)?;
-    Ok((start, start.checked_add(length as usize).ok_or(Broken::Damaged)?))
+fn after(end: usize, [distance, length]: [u64; 2]) -> Result<(usize, usize), IndexError> {
+    let start = end.checked_add(distance as usize).ok_or(IndexError::Damaged)?;
+    Ok((start, start.checked_add(length as usize).ok_or(IndexError::Damaged)?))
 }
 
 /// Writes a number, seven bits per byte.
@@ -223,12 +224,12 @@ pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-pub(crate) fn take(rest: &mut &[u8]) -> Result<u64, Broken> {
+pub(crate) fn take(rest: &mut &[u8]) -> Result<u64, IndexError> {
     let (mut value, mut shift) = (0, 0);
     loop {
-        let (byte, after) = rest.split_first().ok_or(Broken::Damaged)?;
+        let (byte, after) = rest.split_first().ok_or(IndexError::Damaged)?;
         *rest = after;
-        value |= u64::from(byte & 0x7f).checked_shl(shift).ok_or(Broken::Damaged)?;
+        value |= u64::from(byte & 0x7f).checked_shl(shift).ok_or(IndexError::Damaged)?;
         if *byte < 0x80 {
             return Ok(value);
         }
@@ -241,13 +242,13 @@ pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
     bytes.extend_from_slice(text.as_bytes());
 }
 
-pub(crate) fn take_text<'a>(rest: &mut &'a [u8]) -> Result<&'a str, Broken> {
+pub(crate) fn take_text<'a>(rest: &mut &'a [u8]) -> Result<&'a str, IndexError> {
     let length = take(rest)?;
     text_of(rest, length)
 }
 
-fn text_of<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a str, Broken> {
-    let (text, after) = rest.split_at_checked(length as usize).ok_or(Broken::Damaged)?;
+fn text_of<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a str, IndexError> {
+    let (text, after) = rest.split_at_checked(length as usize).ok_or(IndexError::Damaged)?;
     *rest = after;
-    std::str::from_utf8(text).map_err(|_| Broken::Damaged)
+    std::str::from_utf8(text).map_err(|_| IndexError::Damaged)
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use proptest::prelude::*;
 
 use crate::{
-    broken::Broken,
     build::{Builder, IndexedTexts},
+    error::IndexError,
     file::{ReplacedDocument, Source},
     read::Reader,
     rows::{Document, IndexedDocument, Row},
@@ -73,7 +73,7 @@ fn lists(documents: &[Vec<String>]) -> Lists {
     lists
 }
 
-fn read(reader: &Reader, term: &str, is_prefix: bool) -> Result<Vec<(usize, u32)>, Broken> {
+fn read(reader: &Reader, term: &str, is_prefix: bool) -> Result<Vec<(usize, u32)>, IndexError> {
     let mut list = vec![];
     reader.postings(term, is_prefix, |chunk, weight| list.push((chunk, weight)))?;
     Ok(list)
@@ -149,7 +149,7 @@ proptest! {
         let mut bytes = built(&documents);
         let at = at % bytes.len();
         if cut { bytes.truncate(at) } else { bytes[at] ^= change }
-        let all = || -> Result<(), Broken> {
+        let all = || -> Result<(), IndexError> {
             let reader = Reader::open(Source::Memory(bytes))?;
             reader.lengths()?;
             reader.each(0..reader.blocks(), |number, _, found| {
@@ -160,6 +160,6 @@ proptest! {
             }
             Ok(())
         };
-        prop_assert_eq!(all(), Err(Broken::Damaged));
+        prop_assert_eq!(all(), Err(IndexError::Damaged));
     }
 }

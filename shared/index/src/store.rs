@@ -16,14 +16,14 @@ use std::{
 };
 
 use ragmaker_catalog::{Catalog, Contents};
-use ragmaker_fs::{Replace, open_own_file, sweep_temporary, write_atomically};
+use ragmaker_fs::{Replace, open_derived_file, sweep_temporary, write_atomically};
 use ragmaker_project::{create_private, user_cache_folder};
 use ragmaker_tool::Error;
 
 use crate::{
-    broken::Broken,
     build::{Builder, IndexedTexts},
     chunks::chunks,
+    error::IndexError,
     file::{ReplacedDocument, Source},
     read::Reader,
     rows::{Document, IndexedDocument},
@@ -158,8 +158,9 @@ impl Index {
     }
 
     /// Opens the index in the folder `place`.
-    fn open(place: &Path, root: &Path) -> Result<Self, Broken> {
-        let open = |name| Reader::open(Source::File(open_own_file(&place.join(name), fs::File::options().read(true))?));
+    fn open(place: &Path, root: &Path) -> Result<Self, IndexError> {
+        let open =
+            |name| Reader::open(Source::File(open_derived_file(&place.join(name), fs::File::options().read(true))?));
         let all = open(ALL)?;
         let (id, title) = (all.header.id, all.about.title.clone());
         let segments = vec![Segment { reader: all, replaced: vec![] }];
@@ -204,12 +205,12 @@ impl Index {
     fn touch(&self, place: &Path) {
         if self.is_large() {
             let touch = |file: fs::File| file.set_modified(SystemTime::now());
-            let _ = open_own_file(&self.looked(place), fs::File::options().append(true)).and_then(touch);
+            let _ = open_derived_file(&self.looked(place), fs::File::options().append(true)).and_then(touch);
         }
     }
 
     /// Calls `see` with every current document, or with share `nth` of `of` shares.
-    fn each(&self, (nth, of): (usize, usize), mut see: impl FnMut(&IndexedDocument<'_>)) -> Result<(), Broken> {
+    fn each(&self, (nth, of): (usize, usize), mut see: impl FnMut(&IndexedDocument<'_>)) -> Result<(), IndexError> {
         for segment in &self.segments {
             let blocks = segment.reader.blocks();
             segment.reader.each(blocks * nth / of..blocks * (nth + 1) / of, |number, _, document| {
@@ -222,7 +223,7 @@ impl Index {
     }
 
     /// The documents that differ from the index, with their new and old stamps.
-    fn changed(&self, share: (usize, usize)) -> Result<HashMap<String, (Stamp, Stamp)>, Broken> {
+    fn changed(&self, share: (usize, usize)) -> Result<HashMap<String, (Stamp, Stamp)>, IndexError> {
         let mut changed = HashMap::new();
         self.each(share, |document| {
             let now = stamp(&self.root.join(document.path));
@@ -234,15 +235,15 @@ impl Index {
     }
 
     /// Checks every document.
-    fn changes(&self) -> Result<Changes, Broken> {
+    fn changes(&self) -> Result<Changes, IndexError> {
         let threads = if self.is_large() { thread::available_parallelism().map_or(1, usize::from).min(4) } else { 1 };
         let changed = thread::scope(|scope| {
             let looking: Vec<_> = (1..threads).map(|nth| scope.spawn(move || self.changed((nth, threads)))).collect();
             let mut changed = self.changed((0, threads))?;
             for share in looking {
-                changed.extend(share.join().unwrap_or(Err(Broken::Damaged))?);
+                changed.extend(share.join().unwrap_or(Err(IndexError::Damaged))?);
             }
-            Ok::<_, Broken>(changed)
+            Ok::<_, IndexError>(changed)
         })?;
         if changed.is_empty() {
             return Ok(Changes::None);
@@ -279,7 +280,7 @@ impl Index {
         Reader::open(Source::Memory(bytes)).map(|recent| self.add(recent)).is_ok()
     }
 
-    fn recent(&self, sources: &[SourceFile], stamp: Stamp, title: &str) -> Result<Option<Vec<u8>>, Broken> {
+    fn recent(&self, sources: &[SourceFile], stamp: Stamp, title: &str) -> Result<Option<Vec<u8>>, IndexError> {
         let mut wanted: HashMap<&str, &SourceFile> = sources.iter().map(|one| (one.path.as_str(), one)).collect();
         let Some(all) = self.segments.first().map(|segment| &segment.reader) else { return Ok(None) };
         let mut replaced = vec![];

@@ -7,10 +7,10 @@ use std::{
 };
 
 use crate::{
-    best::Candidate,
-    broken::Broken,
+    error::IndexError,
     stamp::Stamp,
     store::{Index, Segment},
+    top_candidates::Candidate,
 };
 
 /// A segment with its index.
@@ -31,7 +31,7 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    pub(crate) fn of_chunk(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, Broken> {
+    pub(crate) fn of_chunk(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, IndexError> {
         let IndexPart { index, segment, .. } = &parts[one.part as usize];
         segment.reader.chunk(one.chunk as usize, |number, document, nth| {
             let text = match self.texts.entry((one.part as usize, number)) {
@@ -42,12 +42,12 @@ impl Texts {
                 }
             };
             let row = document.row(nth)?;
-            text.get(row.start..row.end).map(ToOwned::to_owned).ok_or(Broken::Damaged)
+            text.get(row.start..row.end).map(ToOwned::to_owned).ok_or(IndexError::Damaged)
         })
     }
 
     /// The text of a chunk with the title of its document and its headings, for embedding.
-    pub(crate) fn with_headings(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, Broken> {
+    pub(crate) fn with_headings(&mut self, one: &Candidate, parts: &[IndexPart<'_>]) -> Result<String, IndexError> {
         let text = self.of_chunk(one, parts)?;
         parts[one.part as usize].segment.reader.chunk(one.chunk as usize, |_, document, nth| {
             let (title, heading) = (document.title, document.row(nth)?.heading);
@@ -58,17 +58,17 @@ impl Texts {
 }
 
 /// The text of the document `path`; an error if it changed since it was indexed.
-fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Result<String, Broken> {
+fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Result<String, IndexError> {
     // A symbolic link in the path could lead elsewhere. Checking every part of every path would take as long as
     // reading.
     let is_same =
         || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && Stamp::of(&metadata) == indexed);
-    let folder = path.parent().ok_or(Broken::Changed)?;
+    let folder = path.parent().ok_or(IndexError::Changed)?;
     let is_own =
         *folders.entry(folder.to_owned()).or_insert_with(|| fs::canonicalize(folder).is_ok_and(|real| real == folder));
     if !is_own || !is_same() {
-        return Err(Broken::Changed);
+        return Err(IndexError::Changed);
     }
-    let text = fs::read_to_string(path).map_err(|_| Broken::Changed)?;
-    if is_same() { Ok(text) } else { Err(Broken::Changed) }
+    let text = fs::read_to_string(path).map_err(|_| IndexError::Changed)?;
+    if is_same() { Ok(text) } else { Err(IndexError::Changed) }
 }

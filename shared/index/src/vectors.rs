@@ -15,7 +15,7 @@ use ragmaker_fs::{Replace, write_atomically};
 use rustc_hash::FxHasher;
 
 use crate::{
-    file::{number, seal, unseal},
+    file::{append_checksum, number, take_checked},
     stamp::Stamp,
     store::{VECTORS, hash},
 };
@@ -59,7 +59,7 @@ impl Vectors {
     /// Opens the vectors of `owner` in the folder `place`.
     pub(crate) fn open(place: &Path, owner: &str) -> Self {
         let read = || {
-            let bytes = unseal(fs::read(place.join(VECTORS)).ok()?).ok()?;
+            let bytes = take_checked(fs::read(place.join(VECTORS)).ok()?).ok()?;
             let value = |at: usize| bytes.get(at * 8..at * 8 + 8).map(number);
             let (dimensions, count) = (value(2)? as usize, value(3)? as usize);
             if value(0)? != MAGIC || value(1)? != hash(owner.bytes()) || dimensions > MAX_DIMENSIONS {
@@ -106,7 +106,7 @@ impl Vectors {
         for row in rows {
             bytes.extend_from_slice(self.row(row));
         }
-        seal(&mut bytes, 0);
+        append_checksum(&mut bytes, 0);
         let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
         let written = write_atomically(&place.join(VECTORS), replace, |file| file.write_all(&bytes));
         self.is_new = written.is_err();

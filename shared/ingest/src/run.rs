@@ -12,10 +12,10 @@ use std::{
 };
 
 use ragmaker_catalog::Catalog;
-use ragmaker_fs::{LockKind, Replace, create_own_folder, lock_within, open_own_file, write_atomically};
+use ragmaker_fs::{LockKind, Replace, create_derived_folder, lock_within, open_derived_file, write_atomically};
 use ragmaker_project::knowledge_base::REPORTS;
 use ragmaker_tool::{
-    Budget, Code, Error, Next,
+    Budget, Code, Error,
     json::{self, Charset},
 };
 use schemars::JsonSchema;
@@ -45,10 +45,8 @@ pub struct Summary {
     pub report_file: String,
     /// The number of pages that are not unchanged.
     pub total: usize,
-    /// Whether the report has more of them.
+    /// Whether the answer lacks some of them; the report has all.
     pub truncated: bool,
-    /// Always null: the report has the rest.
-    pub next: Option<Next>,
     /// Whether an interrupted run was continued.
     pub continued: bool,
 }
@@ -126,8 +124,9 @@ impl Run {
         let [report, journal, kept] =
             ["jsonl", "part", "json"].map(|extension| folder.join(format!("{name}.{extension}")));
         let broken = |error: io::Error| not_writable(&journal, &error);
-        create_own_folder(&folder).map_err(|error| not_writable(&folder, &error))?;
-        let file = open_own_file(&journal, OpenOptions::new().read(true).append(true).create(true)).map_err(broken)?;
+        create_derived_folder(&folder).map_err(|error| not_writable(&folder, &error))?;
+        let file =
+            open_derived_file(&journal, OpenOptions::new().read(true).append(true).create(true)).map_err(broken)?;
         let file = lock_within(file, LockKind::Exclusive, Instant::now()).map_err(broken)?.ok_or_else(|| {
             RUN_IN_PROGRESS.error("another process makes this run").detail("journal", journal.to_string_lossy())
         })?;
@@ -251,7 +250,7 @@ impl Run {
     /// The value that the last finished run of this name passed to [`Run::keep`]. It has its default where there is none,
     /// or where its file is damaged.
     pub fn kept<S: DeserializeOwned + Default>(&self) -> S {
-        let file = open_own_file(&self.kept, OpenOptions::new().read(true));
+        let file = open_derived_file(&self.kept, OpenOptions::new().read(true));
         file.ok().and_then(|file| serde_json::from_reader(BufReader::new(file)).ok()).unwrap_or_default()
     }
 
@@ -317,10 +316,9 @@ impl Run {
             report_file: self.report.to_string_lossy().into_owned(),
             total: pages.len(),
             truncated: false,
-            next: None,
             continued: self.continued,
         };
-        let mut budget = Budget::beside(&frame);
+        let mut budget = Budget::for_frame(&frame);
         budget.take(&facts);
         let pages = budget.take_list(pages);
         Ok(Report { summary: Summary { truncated: pages.len() < frame.total, pages, ..frame }, facts })

@@ -8,7 +8,7 @@ use std::{
 };
 
 use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, GONE, Listed, STALE, Source};
-use ragmaker_fs::{create_own_folder, sweep_temporary};
+use ragmaker_fs::{create_derived_folder, sweep_temporary};
 use ragmaker_knowledge::{content_hash, entry, new_file, now, title_of, write};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
@@ -99,7 +99,7 @@ impl<'a> Store<'a> {
 
     /// Switches to a dry run: nothing is changed, and the verdicts say what would be done.
     #[must_use]
-    pub fn trial(mut self, is_trial: bool) -> Self {
+    pub fn dry_run(mut self, is_trial: bool) -> Self {
         self.is_trial = is_trial;
         self
     }
@@ -168,7 +168,7 @@ impl<'a> Store<'a> {
         if moved && was != url && self.listed.contains_key(url) {
             // It is known there already: one of the two is left.
             let stored = self.put(document, DocumentKey::at(url), source)?;
-            self.retire(was)?;
+            self.archive(was)?;
             return Ok(Stored { verdict: Verdict::Moved, ..stored });
         }
         document.metadata.title = title_of(&document, url);
@@ -253,7 +253,7 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// The codes of [`ragmaker_catalog::ERRORS`]. A file that cannot be moved stays where it is.
-    pub fn retire(&mut self, url: &str) -> Result<Option<PathBuf>, Error> {
+    pub fn archive(&mut self, url: &str) -> Result<Option<PathBuf>, Error> {
         let listed = self.listed.remove(url);
         let file = listed.and_then(|listed| self.file_of(&listed));
         if self.is_trial {
@@ -307,7 +307,7 @@ fn hash_of(listed: &Listed, file: &Path) -> String {
 
 /// Moves `file` to `folder` under an unused name. `None` if it could not be moved, such as to a folder that is a link.
 fn move_to_unused_name(file: &Path, folder: &Path) -> Option<PathBuf> {
-    create_own_folder(folder).ok()?;
+    create_derived_folder(folder).ok()?;
     let name = file.file_name()?.to_string_lossy().into_owned();
     let stem = name.strip_suffix(".md").unwrap_or(&name);
     let names = std::iter::once(name.clone()).chain((2..1000).map(|number| format!("{stem}-{number}.md")));
@@ -459,13 +459,13 @@ mod tests {
         let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
         open().save(document("Two waters a day."), URL, &source("1")).unwrap();
         let before = fs::read_to_string(catalog.file()).unwrap();
-        let mut store = open().trial(true);
+        let mut store = open().dry_run(true);
         assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, Verdict::Changed);
         assert_eq!(
             store.save(document("New."), "https://x.example/new", &source("2")).unwrap().verdict,
             Verdict::Added
         );
-        store.retire(URL).unwrap();
+        store.archive(URL).unwrap();
         store.finish().unwrap();
         assert_eq!(fs::read_to_string(catalog.file()).unwrap(), before);
         assert_eq!(fs::read_dir(folder.path().join("cache/documents")).unwrap().count(), 1);
@@ -478,13 +478,13 @@ mod tests {
         let mut store = Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
         for _ in 0..2 {
             let stored = store.save(document("Two waters a day."), URL, &source("1")).unwrap();
-            let moved = store.retire(URL).unwrap().unwrap();
+            let moved = store.archive(URL).unwrap().unwrap();
             assert!(!stored.file.exists() && moved.is_file(), "{moved:?}");
             assert!(catalog.read().unwrap().documents.is_empty());
         }
         let gone = folder.path().join("cache/gone");
         assert_eq!(fs::read_dir(&gone).unwrap().count(), 2);
-        assert_eq!(store.retire(URL).unwrap(), None);
+        assert_eq!(store.archive(URL).unwrap(), None);
         #[cfg(unix)]
         {
             // A link there could lead out of the knowledge base.
@@ -492,7 +492,7 @@ mod tests {
             fs::remove_dir_all(&gone).unwrap();
             std::os::unix::fs::symlink(elsewhere.path(), &gone).unwrap();
             let stored = store.save(document("Two waters a day."), URL, &source("1")).unwrap();
-            let kept = store.retire(URL).unwrap().unwrap();
+            let kept = store.archive(URL).unwrap().unwrap();
             assert!(kept.is_file() && kept == stored.file.canonicalize().unwrap());
             assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
         }

@@ -63,7 +63,7 @@ impl Page {
 
     /// A page whose content could not be converted: `refused` if it has no text, or exceeds a limit, or violates a rule;
     /// `failed` otherwise.
-    pub fn not_converted(url: impl Into<String>, error: &Error) -> Self {
+    pub fn conversion_failed(url: impl Into<String>, error: &Error) -> Self {
         let is_refused =
             error.is(EMPTY_CONTENT) || error.details().get("refused").is_some_and(|refused| *refused == true);
         Self::new(url, if is_refused { Verdict::Refused } else { Verdict::Failed }, error.to_string())

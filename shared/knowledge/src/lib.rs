@@ -23,7 +23,7 @@
 //!     fetched_at: &now(),
 //!     source: None,
 //! };
-//! let saved = save(&fetched, &Destination::beside(&catalog))?;
+//! let saved = save(&fetched, &Destination::of_catalog(&catalog))?;
 //! assert_eq!((saved.title.as_str(), saved.words), ("Tides", 5));
 //! assert_eq!(catalog.read()?.documents[0].url.as_deref(), Some("https://example.com/tides"));
 //! # Ok(())
@@ -32,13 +32,13 @@
 
 mod body;
 mod convert;
+mod destination;
 mod indent;
-mod place;
 mod save;
 
 pub use body::{Body, decode};
 pub use convert::{EMPTY_CONTENT, Fetched, Format};
-pub use place::{DestinationArgs, SaveTarget};
+pub use destination::{DestinationArgs, SaveTarget};
 pub use ragmaker_catalog::{Source, now};
 pub use save::{
     Destination, ERRORS, Saved, content_hash, entry, file_hash, new_file, save, save_converted, title_of, write,

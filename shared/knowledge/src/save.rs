@@ -34,7 +34,7 @@ pub struct Destination<'a> {
 
 impl<'a> Destination<'a> {
     /// The folder `documents` beside `catalog`, which lists what is saved.
-    pub fn beside(catalog: &'a Catalog) -> Self {
+    pub fn of_catalog(catalog: &'a Catalog) -> Self {
         Self { folder: catalog.file().with_file_name(DOCUMENTS), catalog: Some(catalog) }
     }
 }
@@ -234,7 +234,7 @@ mod tests {
     fn a_page_is_a_file_and_an_entry() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("kb/cache/catalog.json")).unwrap();
-        let destination = Destination::beside(&catalog);
+        let destination = Destination::of_catalog(&catalog);
         let saved = save(&fetched(HTML), &destination).unwrap();
         assert_eq!((saved.entry, saved.title.as_str(), saved.words), (Some(Outcome::Added), "Tides", 3));
         assert!(saved.file.starts_with(folder.path().join("kb/cache/documents")), "{:?}", saved.file);
@@ -273,7 +273,7 @@ mod tests {
     fn a_file_that_is_another_s_is_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
-        let destination = Destination::beside(&catalog);
+        let destination = Destination::of_catalog(&catalog);
         fs::create_dir(&destination.folder).unwrap();
         let theirs = destination.folder.join(ragmaker_document::file_name("https://x.example/sea/tides"));
         fs::write(&theirs, "---\nsource_url: \"https://x.example/other\"\n---\n").unwrap();
@@ -315,7 +315,7 @@ mod tests {
         let file = folder.path().join("catalog.json");
         fs::write(&file, "{").unwrap();
         let catalog = Catalog::at(&file).unwrap();
-        let error = save(&fetched(HTML), &Destination::beside(&catalog)).unwrap_err();
+        let error = save(&fetched(HTML), &Destination::of_catalog(&catalog)).unwrap_err();
         assert!(error.is(ragmaker_catalog::CATALOG_CORRUPT), "{error}");
         assert!(Path::new(error.details()["file_path"].as_str().unwrap()).is_file());
         assert_eq!(fs::read_to_string(&file).unwrap(), "{");

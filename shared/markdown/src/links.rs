@@ -36,7 +36,7 @@ pub struct Links {
 /// A relation to another resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// The types of the relation, in lower case, separated by blanks.
+    /// The types of the relation, in lower case, separated by white space.
     pub rel: String,
     /// The media type, in lower case and without parameters; empty if it is not given.
     pub media_type: String,

@@ -16,12 +16,12 @@ The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatB
 of page; then one for blocks, the mean of several (Breiman 1996), that also sees what the words in and
 around a block, and around the blocks around, say by themselves (vocabulary.py; stacking: Wolpert 1992).
 """
-import argparse, collections, gzip, hashlib, json, multiprocessing, os, re, struct, subprocess, sys, tempfile
+import argparse, collections, gzip, hashlib, json, multiprocessing, os, re, subprocess, sys, tempfile
 from urllib.parse import urlparse
 
 import numpy as np
 
-import labels, vocabulary
+import labels, vocabulary, weights_file
 
 FOLDS = 5
 BORDERS = 32
@@ -383,7 +383,7 @@ def main():
     if options.out:
         model = fit_all(everything, options, pages)
         with open(options.out, "wb") as out:
-            write_all(model, calibrate(pages), out)
+            weights_file.write_all(model, calibrate(pages), out)
         compare(pages[::20], options, *model)
 
 
@@ -460,7 +460,7 @@ def convert(options, pages, models):
         for held in range(FOLDS):
             path = os.path.join(scratch, f"{held}.bin")
             with open(path, "wb") as out:
-                write_all(models[held], [(0, 0), (1, 1)], out)
+                weights_file.write_all(models[held], [(0, 0), (1, 1)], out)
             for page in pages:
                 if page["fold"] != held:
                     continue
@@ -493,45 +493,6 @@ def calibrate(pages):
             print(f"confidence {low:.2f} to {high:.2f}: {some.sum()} pages, mean {confidence[some].mean():.2f}, "
                   f"F1 over 0.9: {good[some].mean():.2f}", flush=True)
     return list(zip(points, smooth(parts >= 0).predict(points)))
-
-
-def write_all(model, calibration, out):
-    kind, table, forest = model
-    write(kind, out)
-    vocabulary.write(table, out)
-    write([forest], out)
-    out.write(struct.pack("<I", len(calibration)))
-    for point in calibration:
-        out.write(struct.pack("<ff", *point))
-
-
-def write(forests, out):
-    """Forests of the same columns: how many columns are split; of each its place, how many borders it has, and
-    these; per forest how many trees, their depth, the bias; per tree its splits (which of these columns, which
-    of its borders), the scale of its leaves, its leaves."""
-    borders = collections.defaultdict(set)
-    for _, trees in forests:
-        for splits, _ in trees:
-            for feature, border in splits:
-                borders[feature].add(border)
-    features = sorted(borders)
-    borders = [sorted(borders[feature]) for feature in features]
-    assert max(map(len, borders)) < 127
-    out.write(struct.pack("<I", len(features)))
-    for feature, values in zip(features, borders):
-        out.write(struct.pack(f"<HB{len(values)}f", feature, len(values), *values))
-    for bias, trees in forests:
-        depth = max(len(splits) for splits, _ in trees)
-        out.write(struct.pack("<IIf", len(trees), depth, bias))
-        for splits, leaves in trees:
-            splits = [(features.index(feature), borders[features.index(feature)].index(border)) for feature, border in splits]
-            while len(splits) < depth:  # a split that nothing passes
-                splits.append((0, 126))
-                leaves = np.append(leaves, np.zeros(len(leaves)))
-            step = np.abs(leaves).max() / 127 or 1.0
-            for split in splits:
-                out.write(struct.pack("<HB", *split))
-            out.write(struct.pack(f"<f{len(leaves)}b", step, *np.round(leaves / step).astype(int)))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ pub enum Stop {
 
 /// The effect of an event on an answer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fed {
+pub(crate) enum EventOutcome {
     /// It belongs to the answer.
     Taken,
     /// The endpoint reports an internal failure: another request may succeed.

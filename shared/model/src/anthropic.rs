@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Declaration, Endpoint, Message, Request, Stop,
-    answer::{Fed, PartialAnswer, PartialCall, reported},
+    answer::{EventOutcome, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
 
@@ -69,9 +69,13 @@ fn blocks(message: &Message) -> (&'static str, Vec<Value>) {
     }
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(
+    event: &Value,
+    answer: &mut PartialAnswer,
+    show: &mut dyn FnMut(&str),
+) -> Result<EventOutcome, Error> {
     if let Some(message) = reported(event) {
-        return Ok(Fed::Failed(message));
+        return Ok(EventOutcome::Failed(message));
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     match event["type"].as_str().unwrap_or_default() {
@@ -104,7 +108,7 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
         }
         _ => {}
     }
-    Ok(Fed::Taken)
+    Ok(EventOutcome::Taken)
 }
 
 fn start(key: u64, block: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<(), Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Declaration, Endpoint, Message, Provider, Request, Stop,
-    answer::{Fed, PartialAnswer, PartialCall, reported},
+    answer::{EventOutcome, PartialAnswer, PartialCall, reported},
 };
 
 pub(crate) fn body(endpoint: &Endpoint, request: &Request<'_>, schema: Option<&Value>) -> Value {
@@ -56,9 +56,13 @@ fn message(message: &Message) -> Value {
     }
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(
+    event: &Value,
+    answer: &mut PartialAnswer,
+    show: &mut dyn FnMut(&str),
+) -> Result<EventOutcome, Error> {
     if let Some(message) = reported(event) {
-        return Ok(Fed::Failed(message));
+        return Ok(EventOutcome::Failed(message));
     }
     let usage = &event["usage"];
     if usage.is_object() {
@@ -66,7 +70,7 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
         answer.usage.output_tokens = usage["completion_tokens"].as_u64().unwrap_or_default();
     }
     let Some(choice) = event["choices"].as_array().and_then(|choices| choices.first()) else {
-        return Ok(Fed::Taken);
+        return Ok(EventOutcome::Taken);
     };
     // A server that does not stream sends the whole message.
     let delta = if choice["message"].is_object() { &choice["message"] } else { &choice["delta"] };
@@ -105,5 +109,5 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
         Some("content_filter") => answer.stop = Some(Stop::Filtered),
         Some(_) => answer.stop = Some(Stop::End),
     }
-    Ok(Fed::Taken)
+    Ok(EventOutcome::Taken)
 }

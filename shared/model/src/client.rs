@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_config::Blanks;
+use ragmaker_config::Redactor;
 use ragmaker_http::{Backoff, retry_after};
 use ragmaker_tool::{Code, Error};
 use serde_json::Value;
@@ -100,7 +100,7 @@ impl Default for Retries {
 pub struct Client {
     endpoint: Endpoint,
     retries: Retries,
-    blanks: Blanks,
+    redactor: Redactor,
     agent: Mutex<ureq::Agent>,
     uses_text: AtomicBool,
     /// The endpoint refuses any temperature but its own.
@@ -137,7 +137,7 @@ impl Client {
         Self {
             agent: Mutex::new(agent(&endpoint)),
             retries: Retries::default(),
-            blanks: endpoint.blanks(),
+            redactor: endpoint.redactor(),
             uses_text,
             has_fixed_temperature: AtomicBool::new(false),
             endpoint,
@@ -177,8 +177,8 @@ impl Client {
         loop {
             let (code, reason, wait) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text))) {
                 Ok(answer) => return Ok(answer),
-                Err(Failure::Final(error)) => return Err(error.rewritten(|text| self.blanks.blanked(text))),
-                Err(Failure::Again { code, reason, wait }) => (code, self.blanks.blanked(&reason), wait),
+                Err(Failure::Final(error)) => return Err(error.rewritten(|text| self.redactor.redacted(text))),
+                Err(Failure::Again { code, reason, wait }) => (code, self.redactor.redacted(&reason), wait),
             };
             number += 1;
             if number > self.retries.most || wait.is_some_and(|wait| wait > MAX_WAIT) {
@@ -232,7 +232,7 @@ impl Client {
         let (system, messages) = text::rendered(request, text::SCHEMA_RULES);
         let plain = Request { system: &system, messages: &messages, tools: &Declarations::default() };
         let schema = text::schema(request.tools);
-        let (mut said, mut shown) = (text::Said::default(), false);
+        let (mut said, mut shown) = (text::StreamedAnswer::default(), false);
         let mut collected = self.collect(&plain, Some(&schema), cancel, &mut |piece| {
             said.feed(piece, &mut |text| {
                 shown = true;
@@ -262,7 +262,7 @@ impl Client {
         let mut open = OpenRequest { client: self, parts: self.send(request, schema)?, is_over: false };
         let (mut answer, mut events, mut whole) = (PartialAnswer::default(), Events::default(), vec![]);
         let mut head = None;
-        let mut reader = Reader { provider: self.endpoint.provider, blanks: &self.blanks, done: false, any: false };
+        let mut reader = Reader { provider: self.endpoint.provider, redactor: &self.redactor, done: false, any: false };
         let whole_end = Instant::now() + self.endpoint.timeout * WHOLE;
         let mut silent_until = Instant::now() + self.endpoint.timeout;
         let lost = |reason: String| Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None };
@@ -376,7 +376,7 @@ impl Client {
             // Gemini sends a list.
             reported(body.as_array().and_then(|all| all.first()).unwrap_or(&body))
         });
-        let said = shortened(&self.blanks, &said.unwrap_or_else(|| text.into_owned()));
+        let said = shortened(&self.redactor, &said.unwrap_or_else(|| text.into_owned()));
         let reason = format!("the endpoint answered {status}: {said}");
         let code = match status {
             429 => return Failure::Again { code: MODEL_RATE_LIMITED, reason, wait },

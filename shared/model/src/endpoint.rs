@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use ragmaker_config::{Blanks, Key, ModelSettings, Protocol, Provider};
+use ragmaker_config::{Key, ModelSettings, Protocol, Provider, Redactor};
 
 /// A model and how it is reached.
 #[derive(Clone, Debug)]
@@ -67,13 +67,13 @@ impl Endpoint {
     }
 
     /// The keys that must not be in the text of an answer or an error.
-    pub fn blanks(&self) -> Blanks {
-        let mut blanks = Blanks::default();
-        blanks.add(self.key.value());
-        blanks.add_pairs(&self.headers);
-        blanks.add_pairs(&self.query);
-        blanks.add_url(&self.base_url);
-        blanks
+    pub fn redactor(&self) -> Redactor {
+        let mut redactor = Redactor::default();
+        redactor.add(self.key.value());
+        redactor.add_pairs(&self.headers);
+        redactor.add_pairs(&self.query);
+        redactor.add_url(&self.base_url);
+        redactor
     }
 
     /// The URL of a streamed answer.
@@ -200,6 +200,6 @@ mod tests {
     fn a_key_is_not_shown() {
         let endpoint = Endpoint::new(Provider::Gemini, "m", "", Key::new("abc-123\n"));
         assert!(!format!("{endpoint:?}").contains("abc"));
-        assert_eq!(endpoint.blanks().blanked("key abc-123 is wrong"), "key [key] is wrong");
+        assert_eq!(endpoint.redactor().redacted("key abc-123 is wrong"), "key [key] is wrong");
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Declaration, Endpoint, Message, Request, Stop, TextSignature,
-    answer::{Fed, PartialAnswer, PartialCall, reported},
+    answer::{EventOutcome, PartialAnswer, PartialCall, reported},
     message::as_object,
 };
 
@@ -70,9 +70,9 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
     match message {
         Message::User { text } => ("user", vec![json!({"text": text})]),
         Message::Assistant { text, signatures, calls } => {
-            let mut said = said(text, signatures);
-            if said.is_empty() && calls.is_empty() {
-                said.push(json!({"text": text}));
+            let mut texts = text_parts(text, signatures);
+            if texts.is_empty() && calls.is_empty() {
+                texts.push(json!({"text": text}));
             }
             let calls = calls.iter().map(|call| {
                 let mut part =
@@ -82,7 +82,7 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
                 }
                 part
             });
-            ("model", said.into_iter().chain(calls).collect())
+            ("model", texts.into_iter().chain(calls).collect())
         }
         Message::Result { id, name, text, is_error } => {
             let response = if *is_error { json!({"error": text}) } else { json!({"output": text}) };
@@ -92,7 +92,7 @@ fn parts(message: &Message) -> (&'static str, Vec<Value>) {
 }
 
 /// The parts of a text. Only those with a signature are kept apart.
-fn said(text: &str, signatures: &[TextSignature]) -> Vec<Value> {
+fn text_parts(text: &str, signatures: &[TextSignature]) -> Vec<Value> {
     let (mut parts, mut end) = (vec![], 0);
     for signed in signatures {
         let (Some(before), Some(part)) = (text.get(end..signed.start), text.get(signed.start..signed.end)) else {
@@ -128,9 +128,13 @@ fn reduced(schema: &Value) -> Value {
     Value::Object(kept)
 }
 
-pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnMut(&str)) -> Result<Fed, Error> {
+pub(crate) fn feed(
+    event: &Value,
+    answer: &mut PartialAnswer,
+    show: &mut dyn FnMut(&str),
+) -> Result<EventOutcome, Error> {
     if let Some(message) = reported(event) {
-        return Ok(Fed::Failed(message));
+        return Ok(EventOutcome::Failed(message));
     }
     let usage = &event["usageMetadata"];
     if usage.is_object() {
@@ -141,7 +145,9 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
     if event["promptFeedback"]["blockReason"].is_string() {
         answer.stop = Some(Stop::Filtered);
     }
-    let Some(candidate) = event["candidates"].as_array().and_then(|all| all.first()) else { return Ok(Fed::Taken) };
+    let Some(candidate) = event["candidates"].as_array().and_then(|all| all.first()) else {
+        return Ok(EventOutcome::Taken);
+    };
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
         if part["thought"] == true {
             continue;
@@ -175,7 +181,7 @@ pub(crate) fn feed(event: &Value, answer: &mut PartialAnswer, show: &mut dyn FnM
         }
         Some(_) => answer.stop = Some(Stop::End),
     }
-    Ok(Fed::Taken)
+    Ok(EventOutcome::Taken)
 }
 
 #[cfg(test)]

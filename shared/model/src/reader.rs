@@ -1,11 +1,11 @@
 //! Reading the events of an answer, and the meaning of the endpoint's status values.
 
-use ragmaker_config::Blanks;
+use ragmaker_config::Redactor;
 use serde_json::Value;
 
 use crate::{
     CONTEXT_TOO_LONG, MODEL_ANSWER_INVALID, MODEL_UNREACHABLE, Provider,
-    answer::{Fed, PartialAnswer},
+    answer::{EventOutcome, PartialAnswer},
     anthropic, chat,
     error::Failure,
     gemini,
@@ -14,7 +14,7 @@ use crate::{
 /// Turns the data of events into an answer.
 pub(crate) struct Reader<'a> {
     pub(crate) provider: Provider,
-    pub(crate) blanks: &'a Blanks,
+    pub(crate) redactor: &'a Redactor,
     /// Nothing more comes.
     pub(crate) done: bool,
     /// Whether any event was received.
@@ -66,12 +66,12 @@ impl Reader<'_> {
             _ => chat::feed(event, answer, show),
         };
         match fed? {
-            Fed::Taken => Ok(()),
-            Fed::Failed(said) if is_about_length(&said) => {
-                Err(CONTEXT_TOO_LONG.error(shortened(self.blanks, &said)).into())
+            EventOutcome::Taken => Ok(()),
+            EventOutcome::Failed(said) if is_about_length(&said) => {
+                Err(CONTEXT_TOO_LONG.error(shortened(self.redactor, &said)).into())
             }
-            Fed::Failed(said) => {
-                let reason = format!("the endpoint reports: {}", shortened(self.blanks, &said));
+            EventOutcome::Failed(said) => {
+                let reason = format!("the endpoint reports: {}", shortened(self.redactor, &said));
                 Err(Failure::Again { code: MODEL_UNREACHABLE, reason, wait: None })
             }
         }
@@ -80,8 +80,8 @@ impl Reader<'_> {
 
 /// The start of an endpoint's message, without keys. The keys are removed before the text is cut, because a part of a
 /// key would not be found.
-pub(crate) fn shortened(blanks: &Blanks, said: &str) -> String {
-    blanks.blanked(said).chars().take(500).collect()
+pub(crate) fn shortened(redactor: &Redactor, said: &str) -> String {
+    redactor.redacted(said).chars().take(500).collect()
 }
 
 /// Whether an endpoint's message says that the context is too long; there is no common code for this.

@@ -27,14 +27,14 @@ pub(crate) fn schema(tools: &[Declaration]) -> Value {
 }
 
 /// The text of an answer in the form of [`schema`]; `None` for a call.
-fn said(text: &str) -> Option<String> {
+fn answer_text(text: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
     object.get("answer").filter(|_| object.len() == 1)?.as_str().map(str::to_owned)
 }
 
 /// The text of an answer in the form of [`schema`], as it comes.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct StreamedAnswer {
     json: String,
     /// The end of the part of `json` that is decoded.
     decoded: usize,
@@ -42,7 +42,7 @@ pub(crate) struct Said {
     is_over: bool,
 }
 
-impl Said {
+impl StreamedAnswer {
     /// Takes the next `piece` of the JSON text.
     pub(crate) fn feed(&mut self, piece: &str, show: &mut dyn FnMut(&str)) {
         self.json += piece;
@@ -69,7 +69,7 @@ impl Said {
 
     /// The text of the answer whose JSON is `whole`, which may have been cut off; `None` for a call.
     pub(crate) fn end(self, whole: &str) -> Option<String> {
-        said(whole).or_else(|| Some(self.text).filter(|text| !text.is_empty()))
+        answer_text(whole).or_else(|| Some(self.text).filter(|text| !text.is_empty()))
     }
 }
 
@@ -275,16 +275,16 @@ mod tests {
 
     #[test]
     fn the_text_of_a_json_answer_is_shown_as_it_comes() {
-        let (mut said, mut shown) = (Said::default(), vec![]);
+        let (mut said, mut shown) = (StreamedAnswer::default(), vec![]);
         for piece in [" {\"ans", "wer\" : \"", "It \\", "\"is\\u6f", "6e\\ud83c", "\\udf0a", " high\\n", "\"", "}"] {
             said.feed(piece, &mut |text| shown.push(text.to_owned()));
         }
         assert_eq!(shown, ["It ", "\"is", "潮", "🌊", " high\n"]);
         assert_eq!(said.end("{\"answer\": \"whole\"}").as_deref(), Some("whole"));
-        let mut call = Said::default();
+        let mut call = StreamedAnswer::default();
         call.feed("{\"tool\": \"answer\", \"arguments\": {\"answer\": \"x\"}}", &mut |_| unreachable!());
         assert_eq!(call.end("{\"tool\": \"answer\", \"arguments\": {}}"), None);
-        let mut cut = Said::default();
+        let mut cut = StreamedAnswer::default();
         cut.feed("{\"answer\": \"It is", &mut |_| ());
         assert_eq!(cut.end("{\"answer\": \"It is").as_deref(), Some("It is"));
     }
@@ -293,7 +293,7 @@ mod tests {
         #[test]
         fn a_json_answer_in_pieces_is_shown_whole(text: String, length in 1..5_usize) {
             let whole = json!({"answer": text}).to_string();
-            let (mut said, mut shown) = (Said::default(), String::new());
+            let (mut said, mut shown) = (StreamedAnswer::default(), String::new());
             let characters: Vec<char> = whole.chars().collect();
             for piece in characters.chunks(length) {
                 said.feed(&piece.iter().collect::<String>(), &mut |text| shown += text);

@@ -36,6 +36,6 @@ pub use delimited::delimited;
 pub use document::{Document, Format};
 pub use error::{DOCUMENT_UNREADABLE, Damage, Failure, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use mail::mail;
-pub use notebook::notebook;
+pub use notebook::{is_notebook_name, notebook, notebook_file};
 pub use package::input_of;
 pub use pdf::{Pages, pages_as_markdown};

@@ -1,6 +1,31 @@
 //! Jupyter notebooks (nbformat 3 and 4): the cells in order, with their output.
 
+use std::{io, path::Path};
+
+use ragmaker_text::Source;
 use serde_json::Value;
+
+/// The maximum size in bytes of a notebook file (64 MiB).
+const MAX_BYTES: u64 = 64 << 20;
+
+/// Whether the file at `path` has the name of a notebook.
+pub fn is_notebook_name(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ipynb"))
+}
+
+/// The notebook in `source`, the file at `path`, as Markdown; `None` if the name or the content is of another format.
+///
+/// # Errors
+/// An I/O error if `source` cannot be read.
+pub fn notebook_file(path: &Path, source: &Source) -> io::Result<Option<Source>> {
+    if !is_notebook_name(path) || source.size() > MAX_BYTES {
+        return Ok(None);
+    }
+    let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or_default()];
+    let count = source.read_at(0, &mut bytes)?;
+    let markdown = std::str::from_utf8(&bytes[..count]).ok().and_then(notebook);
+    Ok(markdown.map(|markdown| Source::Memory(markdown.into_bytes())))
+}
 
 /// Converts the notebook in `json` to Markdown; `None` if it is not a notebook.
 ///

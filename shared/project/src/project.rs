@@ -111,7 +111,7 @@ impl Project {
     ///
     /// # Errors
     /// As [`discover`](Self::discover), but for a working directory that no longer exists.
-    pub fn survey(argument: Option<&str>) -> Result<Self, Error> {
+    pub fn discover_all(argument: Option<&str>) -> Result<Self, Error> {
         Self::within(argument, Environment::read(), working_directory(), true)
     }
 
@@ -119,7 +119,7 @@ impl Project {
     /// links in it, or no longer exists.
     ///
     /// # Errors
-    /// As [`discover`](Self::discover), or with `every` candidate as [`survey`](Self::survey).
+    /// As [`discover`](Self::discover), or with `every` candidate as [`discover_all`](Self::discover_all).
     pub fn within(
         argument: Option<&str>,
         environment: Environment,
@@ -237,7 +237,7 @@ impl Search<'_> {
                 self.pass(start, Source::Cwd, "a rule of higher precedence applies");
             }
         } else if self.cwd.is_none() {
-            self.choose(start, Source::Cwd, "it is the nearest above the working directory, which is gone", false);
+            self.choose(start, Source::Cwd, "it is the nearest above the working directory, which is gone; tools that read files refuse it until a root is named", false);
         } else {
             // The user started the agent here; but an agent does not write all over a home.
             let is_writable = !is_broad(&start, self.environment);

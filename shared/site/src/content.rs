@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::refusal::{PART, challenge_error, refusal};
 
-/// The start of an HTML document, after blanks and comments, in lower case.
+/// The start of an HTML document, after white space and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
 
 /// How many bytes of a file tell whether it is HTML.

@@ -12,10 +12,9 @@
 //! | [`scope`], [`seeds`], [`sitemap`], [`relations`] | the addresses of a section, and the pages and files that list them |
 
 mod content;
-mod done;
+mod fetched_urls;
 mod links;
 mod load;
-mod missing;
 mod plan;
 mod publisher;
 mod redirect;
@@ -28,11 +27,12 @@ mod section;
 mod seeds;
 mod site;
 pub mod sitemap;
+mod soft_404;
 mod state;
 mod visit;
 
 pub use content::{Content, Kind};
-pub use load::{Browser, Loaded, UseBrowser, Via, open};
+pub use load::{Browser, LoadMethod, Loaded, UseBrowser, open};
 pub use plan::{Planned, plan};
 pub use refetch::Refetch;
 pub use scope::Scope;

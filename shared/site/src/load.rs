@@ -40,14 +40,14 @@ pub enum UseBrowser {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Via {
+pub enum LoadMethod {
     /// By a plain request.
     Http,
     /// In the browser session.
     Browser,
 }
 
-impl fmt::Display for Via {
+impl fmt::Display for LoadMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if *self == Self::Http { "http" } else { "browser" })
     }
@@ -59,7 +59,7 @@ pub struct Loaded {
     /// The content.
     pub content: Content,
     /// The way in which it was fetched.
-    pub via: Via,
+    pub via: LoadMethod,
     /// The reason why the browser was used, or why it was not used although it was needed.
     pub reason: Option<String>,
 }
@@ -106,7 +106,7 @@ impl Browser {
 /// Reads the content of `response`, with the browser if it may show more.
 pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
     let (plain, reason) = match read(response) {
-        Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: Via::Http, reason: None }),
+        Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: LoadMethod::Http, reason: None }),
         Ok(content) => {
             let reason = format!("the plain page has {} words and scripts", content.document.words);
             (Ok(content), reason)
@@ -118,17 +118,17 @@ pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browse
         }
     };
     let Some(browser) = browser else {
-        return plain.map(|content| Loaded { content, via: Via::Http, reason: Some(reason) });
+        return plain.map(|content| Loaded { content, via: LoadMethod::Http, reason: Some(reason) });
     };
     match (browser.open(&response.url, client), plain) {
         // Of two that have hardly anything, the plain one is what the server sent.
         (Ok(shown), Ok(content)) if shown.document.words <= content.document.words => {
-            Ok(Loaded { content, via: Via::Http, reason: None })
+            Ok(Loaded { content, via: LoadMethod::Http, reason: None })
         }
-        (Ok(content), _) => Ok(Loaded { content, via: Via::Browser, reason: Some(reason) }),
+        (Ok(content), _) => Ok(Loaded { content, via: LoadMethod::Browser, reason: Some(reason) }),
         (Err(error), Ok(content)) => {
             let reason = format!("{reason}; the browser: {}", error.code());
-            Ok(Loaded { content, via: Via::Http, reason: Some(reason) })
+            Ok(Loaded { content, via: LoadMethod::Http, reason: Some(reason) })
         }
         (Err(error), Err(_)) if error.is(BOT_DETECTED) || error.is(LOGIN_REQUIRED) => Err(error),
         (Err(error), Err(plain)) => Err(plain.detail("browser", error.code())),

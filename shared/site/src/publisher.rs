@@ -13,11 +13,11 @@ use url::Url;
 use crate::{
     content::{Content, Kind, read},
     load::MARKDOWN_FIRST,
-    missing::SoftNotFound,
     redirect::{NotFollowed, Reach},
     relations::link_header,
     scope::{Scope, ending, is_markdown, key},
     site::Site,
+    soft_404::SoftNotFound,
 };
 
 /// On how many pages each way is tried.

@@ -10,7 +10,7 @@ const MAX_LINKS: usize = 20_000;
 pub struct Link {
     /// Its target, as it is written.
     pub target: String,
-    /// Its relations, in lower case, with blanks between several.
+    /// Its relations, in lower case, with white space between several.
     pub rel: String,
     /// Its media type, in lower case and without parameters.
     pub media_type: String,

@@ -23,11 +23,11 @@ use url::Url;
 use crate::{
     links::{PageLinks, SectionLinks},
     load::Browser,
-    missing::SoftNotFound,
     publisher::SharedStatistics,
     scope::{Scope, key},
     seeds::{self, as_folder},
     site::Site,
+    soft_404::SoftNotFound,
     state::{JournalEntry, State},
     visit::{Context, Known, visit},
 };

@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    done::FetchedUrls,
+    fetched_urls::FetchedUrls,
     links::SectionLinks,
-    load::Via,
+    load::LoadMethod,
     scope::{Scope, is_markdown, key},
     visit::{Outcome, Visited},
 };
@@ -133,7 +133,7 @@ impl<'a> State<'a> {
 
     /// Takes out the document at `own`, which is saved under `to` now.
     fn moved(&mut self, own: String, to: &str) -> Result<Page, Error> {
-        self.store.retire(&own)?;
+        self.store.archive(&own)?;
         Ok(Page::moved(own, to, None))
     }
 
@@ -156,7 +156,7 @@ impl<'a> State<'a> {
                 Some(Page { file_path, ..page })
             }
             Outcome::Gone(reason) => {
-                let file = self.store.retire(&own)?;
+                let file = self.store.archive(&own)?;
                 let page = Page::new(own, Verdict::Gone, reason);
                 Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
             }
@@ -168,12 +168,12 @@ impl<'a> State<'a> {
                     None
                 }
             }
-            Outcome::Save { url: at, via: Via::Http, moved: true, .. } if self.browsed(&at).is_some() => {
+            Outcome::Save { url: at, via: LoadMethod::Http, moved: true, .. } if self.browsed(&at).is_some() => {
                 Some(self.moved(own, &at)?)
             }
-            Outcome::Save { url: at, via: Via::Http, .. } if let Some(file) = self.browsed(&at) => {
+            Outcome::Save { url: at, via: LoadMethod::Http, .. } if let Some(file) = self.browsed(&at) => {
                 // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
-                let reason = "a browser session saved it; ragmaker-refresh-knowledge-base compares it there";
+                let reason = "a browser session saved it; a refresh of the knowledge base compares it there";
                 let file_path = Some(file.to_string_lossy().into_owned());
                 Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
             }

@@ -13,15 +13,15 @@ use url::Url;
 
 use crate::{
     content::{Content, Kind},
-    done::FetchedUrls,
+    fetched_urls::FetchedUrls,
     links::PageLinks,
-    load::{Browser, HTML_FIRST, Loaded, MARKDOWN_FIRST, Via, load},
-    missing::SoftNotFound,
+    load::{Browser, HTML_FIRST, LoadMethod, Loaded, MARKDOWN_FIRST, load},
     publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, named},
     redirect::{NotFollowed, Reach},
     relations::markdown_links,
     scope::{Scope, key},
     site::{Site, may_be_down},
+    soft_404::SoftNotFound,
 };
 
 /// The common data of all visits of a run.
@@ -67,7 +67,7 @@ pub(crate) struct Visited {
 /// The outcome for a page.
 pub(crate) enum Outcome {
     /// It is saved under this address.
-    Save { url: String, document: Box<Document>, source: Source, via: Via, reason: Option<String>, moved: bool },
+    Save { url: String, document: Box<Document>, source: Source, via: LoadMethod, reason: Option<String>, moved: bool },
     /// The server says that it is as it was; it came from this source.
     Unchanged(Source),
     /// It is known, and gone.
@@ -225,7 +225,7 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
         links
     };
     let source = run.source_of(response, url, content.kind);
-    Some(kept(url, Loaded { content, via: Via::Http, reason: None }, source, false, vec![key(from)], links))
+    Some(kept(url, Loaded { content, via: LoadMethod::Http, reason: None }, source, false, vec![key(from)], links))
 }
 
 /// The headers that ask whether the document is as it was, where `url` is what it was made of.
@@ -315,7 +315,8 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     // A page that has moved for now is still at its address.
     let is_moved = redirected.is_some() && (permanent || known.is_none());
     let at = if is_moved { &landed } else { url };
-    let is_same = loaded.via == Via::Http && known.is_some_and(|known| known.has_text_of(&loaded.content.document, at));
+    let is_same =
+        loaded.via == LoadMethod::Http && known.is_some_and(|known| known.has_text_of(&loaded.content.document, at));
     if !is_same && !run.is_given(url) && run.missing.shows(&loaded.content.document, url, redirected) {
         return refused(&own, "the site shows this for pages that it does not have");
     }
@@ -354,7 +355,7 @@ fn chosen(
     also: &mut Vec<String>,
 ) -> (Loaded, Source) {
     let Form { accepts_markdown, before: fetched } = form;
-    if loaded.via == Via::Browser {
+    if loaded.via == LoadMethod::Browser {
         let session = run.session.clone();
         return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }

@@ -109,7 +109,7 @@ impl Folder<'_> {
     /// text.
     fn kind(&self, path: &str) -> Option<Kind> {
         let known = Kind::of(path);
-        if self.include.is_empty() { known } else { Some(known.unwrap_or_else(|| Kind::asked_for(path))) }
+        if self.include.is_empty() { known } else { Some(known.unwrap_or_else(|| Kind::of_requested_file(path))) }
     }
 
     /// Saves the documents `found`, and reports those that are known and not among them.
@@ -126,7 +126,7 @@ impl Folder<'_> {
             run.end(page, ())?;
         }
         for url in vanished.into_values().flatten() {
-            let reason = "it is no longer in the folder; ragmaker-refresh-knowledge-base takes it out";
+            let reason = "it is no longer in the folder; a refresh of the knowledge base removes it";
             run.end(Page::new(url, Verdict::Gone, reason), ())?;
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Folder<'_> {
                 vanished.entry(sha256).or_default().push(url.clone());
                 continue;
             }
-            let found = Found { kind: Kind::asked_for(&path), path, url: url.clone() };
+            let found = Found { kind: Kind::of_requested_file(&path), path, url: url.clone() };
             present.insert(url.clone());
             let page = self.one(&found, &opener, store, &mut BTreeMap::new())?;
             run.end(page, ())?;
@@ -181,7 +181,7 @@ impl Folder<'_> {
             }
         }
         for url in vanished.into_values().flatten() {
-            let file = store.retire(&url)?;
+            let file = store.archive(&url)?;
             let page = Page::new(url, Verdict::Gone, "the file is gone");
             run.end(Page { file_path: file.map(|file| files::shown(file).0), ..page }, ())?;
         }
@@ -242,7 +242,7 @@ impl Folder<'_> {
         let base = Url::parse(url).ok();
         let document = match convert(path, *kind, &Text::Memory(bytes), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::not_converted(url, &error)),
+            Err(error) => return Ok(Page::conversion_failed(url, &error)),
         };
         let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Not after all folders above, which say nothing of it.

@@ -63,8 +63,11 @@ impl Tree<'_> {
                 continue;
             }
             let kind = Kind::of(&file.path);
-            let kind =
-                if include.is_empty() { kind } else { Some(kind.unwrap_or_else(|| Kind::asked_for(&file.path))) };
+            let kind = if include.is_empty() {
+                kind
+            } else {
+                Some(kind.unwrap_or_else(|| Kind::of_requested_file(&file.path)))
+            };
             match (file.other, kind) {
                 (Some(other), _) => skips.add(format!("it is a {other}, which is not followed"), &file.path),
                 (None, Some(kind)) => found.push(Found { path: file.path, blob: file.blob, kind }),
@@ -110,7 +113,7 @@ impl Tree<'_> {
         }
         self.save(&wanted, &blobs, store, run)?;
         for url in vanished.into_values().flatten() {
-            let reason = "it is no longer in the repository; ragmaker-refresh-knowledge-base takes it out";
+            let reason = "it is no longer in the repository; a refresh of the knowledge base removes it";
             run.end(Page::new(url, Verdict::Gone, reason), ())?;
         }
         Ok(())
@@ -145,15 +148,19 @@ impl Tree<'_> {
                     run.end(unchanged(url, store), ())?;
                 }
                 Some(file) => {
-                    let found = Found { path: path.clone(), blob: file.blob.clone(), kind: Kind::asked_for(path) };
+                    let found =
+                        Found { path: path.clone(), blob: file.blob.clone(), kind: Kind::of_requested_file(path) };
                     changed.push((found, url.clone(), false));
                 }
             }
         }
         for file in files.iter().filter(|file| file.other.is_none() && !recorded.contains_key(&file.path)) {
             if let Some(url) = vanished.get_mut(&file.blob).and_then(Vec::pop) {
-                let found =
-                    Found { path: file.path.clone(), blob: file.blob.clone(), kind: Kind::asked_for(&file.path) };
+                let found = Found {
+                    path: file.path.clone(),
+                    blob: file.blob.clone(),
+                    kind: Kind::of_requested_file(&file.path),
+                };
                 changed.push((found, url, true));
             }
         }
@@ -167,7 +174,7 @@ impl Tree<'_> {
         }
         self.save(&wanted, &blobs, store, run)?;
         for url in vanished.into_values().flatten() {
-            let file = store.retire(&url)?;
+            let file = store.archive(&url)?;
             let reason = format!("the repository does not have it at {}", self.repository.commit());
             let page = Page::new(url, Verdict::Gone, reason);
             run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
@@ -239,7 +246,7 @@ impl Tree<'_> {
         let base = Url::parse(&url).ok().filter(|url| !url.cannot_be_a_base());
         let document = match convert(path, *kind, &Text::Memory(content.to_vec()), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::not_converted(url, &error)),
+            Err(error) => return Ok(Page::conversion_failed(url, &error)),
         };
         let source = Source::Git {
             repository: self.address.repository().to_owned(),

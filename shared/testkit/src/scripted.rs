@@ -93,7 +93,7 @@ impl Scripted {
     /// # Panics
     ///
     /// Where no port of this machine can be had.
-    pub fn by(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn with_script(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::start(usize::MAX, script)
     }
 
@@ -116,7 +116,7 @@ impl Scripted {
     }
 
     /// Whether a client hangs up within `patience` on an endpoint that says nothing more.
-    pub fn is_left_within(&self, patience: Duration) -> bool {
+    pub fn disconnects_within(&self, patience: Duration) -> bool {
         let end = Instant::now() + patience;
         while self.left.load(Ordering::SeqCst) == 0 && Instant::now() < end {
             thread::sleep(Duration::from_millis(5));
@@ -125,7 +125,7 @@ impl Scripted {
     }
 
     /// The requests since this was asked last.
-    pub fn got(&self) -> Vec<ReceivedRequest> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.got.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -54,7 +54,7 @@ impl Encoding {
 
     /// Whether each line can be decoded independently. In ISO-2022-JP, a line may change the character set of
     /// the next.
-    pub fn has_lines_of_their_own(self) -> bool {
+    pub fn decodes_line_by_line(self) -> bool {
         self != Self::Legacy(encoding_rs::ISO_2022_JP)
     }
 

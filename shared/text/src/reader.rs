@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The whole text, if it is UTF-8 and complete in the head.
-    pub fn at_hand(&self) -> Option<&'a [u8]> {
+    pub fn whole_if_utf8(&self) -> Option<&'a [u8]> {
         let whole = self.source.size() <= self.head.len() as u64;
         let passes = matches!(self.state, State::Plain | State::Utf8);
         if whole && passes { self.head.get(usize::try_from(self.at).ok()?..) } else { None }

@@ -27,7 +27,7 @@ impl Source {
     }
 
     /// Returns an error for a file that was truncated since it was opened.
-    pub fn check_whole(&self) -> io::Result<()> {
+    pub fn check_not_truncated(&self) -> io::Result<()> {
         match self {
             Self::File(file, size) if file.metadata()?.len() < *size => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(()),

@@ -61,7 +61,7 @@ pub struct Budget {
 impl Budget {
     /// The part of [`OUTPUT_LIMIT`] that `frame` leaves. `frame` is the answer with empty lists and texts, and with
     /// [`Next::WIDEST`] as its `next`.
-    pub fn beside(frame: &impl Serialize) -> Self {
+    pub fn for_frame(frame: &impl Serialize) -> Self {
         Self::beside_in(frame, OUTPUT_LIMIT)
     }
 
@@ -92,9 +92,9 @@ impl Budget {
         fits
     }
 
-    /// Takes the longest start of `text` that fits; see [`fitting`].
+    /// Takes the longest start of `text` that fits; see [`longest_prefix`].
     pub fn take_text<'t>(&mut self, text: &'t str) -> &'t str {
-        let fits = fitting(text, self.left, self.charset);
+        let fits = longest_prefix(text, self.left, self.charset);
         self.left -= printed(fits, self.charset);
         fits
     }
@@ -153,7 +153,7 @@ impl Budget {
 
 /// The longest start of `text` that takes at most `budget` characters within a JSON string. It is cut after a
 /// line, unless that would leave more than half of the budget unused: a long line is cut where the budget ends.
-pub fn fitting(text: &str, budget: usize, charset: Charset) -> &str {
+pub fn longest_prefix(text: &str, budget: usize, charset: Charset) -> &str {
     let fits = longest(text, budget, charset);
     if fits == text.len() {
         return text;
@@ -202,7 +202,7 @@ mod tests {
     /// The answer that a tool makes of `all`.
     fn answer(path: &str, all: &[String], offset: u64, limit: Option<u64>) -> Answer {
         let frame = frame(path, all.len());
-        let page = Budget::beside(&frame).page(all.to_vec(), Offset::new(offset), limit.map(Limit::new)).unwrap();
+        let page = Budget::for_frame(&frame).page(all.to_vec(), Offset::new(offset), limit.map(Limit::new)).unwrap();
         Answer { entries: page.items, truncated: page.next.is_some(), next: page.next, ..frame }
     }
 
@@ -221,7 +221,7 @@ mod tests {
         assert_eq!(joined, all);
         assert_eq!(answer("", &all, 10, Some(4000)).entries.len(), 4000);
         assert_eq!(answer("", &[], 0, None).next, None);
-        let beyond = Budget::beside(&frame("", 1)).page(all, Offset::new(5000), None);
+        let beyond = Budget::for_frame(&frame("", 1)).page(all, Offset::new(5000), None);
         assert!(beyond.unwrap_err().is(OFFSET_BEYOND_END));
     }
 

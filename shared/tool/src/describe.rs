@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ARGUMENT_ERROR, Code, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
-    spelling::{field_name, respelled},
+    spelling::{field_name, respelled, tool_name},
 };
 
 /// The properties of a call that a client may rely on, with the names of the Model Context Protocol.
@@ -113,7 +113,7 @@ pub fn codes<T: Tool>() -> impl Iterator<Item = Code> {
 pub fn entry<T: Tool>() -> Value {
     let info = T::get_args_info();
     let mut entry = json!({
-        "name": T::NAME.trim_start_matches("ragmaker-").replace('-', "_"),
+        "name": tool_name(T::NAME),
         "command": T::NAME,
         "description": plain_text(info.description),
         "parameters": parameters::<T>(info.flags),
@@ -165,7 +165,7 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let (mut properties, mut required) = (Map::new(), vec![]);
     for flag in &flags {
         let (name, mut schema) = of(flag);
-        let description = plain_text(&respelled(flag.description, &is_own));
+        let description = without_standard_input(&plain_text(&respelled(flag.description, &is_own)));
         schema["description"] = description.as_str().into();
         if matches!(flag.kind, FlagInfoKind::Switch) {
             // A switch that is off needs no default: models leave it out.
@@ -194,6 +194,28 @@ fn plain_text(comment: &str) -> String {
     single_braces(comment).replace('`', "")
 }
 
+/// `description` for a model, without what it says of standard input, which no call in JSON has: the clauses that end with
+/// these words, and such a default.
+fn without_standard_input(description: &str) -> String {
+    const STDIN: &str = "standard input";
+    let description = description.replace(&format!(" (default: {STDIN})"), "");
+    let (text, end) = description.strip_suffix('.').map_or((&*description, ""), |text| (text, "."));
+    let clauses: Vec<_> = text.split("; ").filter(|clause| !clause.ends_with(STDIN)).collect();
+    if clauses.is_empty() { description } else { clauses.join("; ") + end }
+}
+
+/// Puts the descriptions of an answer's members in the words of a caller who writes JSON.
+fn describe_for_json(schema: &mut Value, is_own: &impl Fn(&str) -> bool) {
+    match schema {
+        Value::Object(members) => members.iter_mut().for_each(|(name, member)| match member {
+            Value::String(text) if name == "description" => *text = without_standard_input(&respelled(text, is_own)),
+            member => describe_for_json(member, is_own),
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| describe_for_json(item, is_own)),
+        _ => {}
+    }
+}
+
 /// A description of `argh`, which doubles the braces of a doc comment, as it was written.
 pub(crate) fn single_braces(description: &str) -> String {
     description.replace("{{", "{").replace("}}", "}")
@@ -216,6 +238,9 @@ fn output<T: Tool>() -> Value {
             properties.entry(name).or_insert_with(|| schema.clone());
         }
     }
+    let mut properties = Value::Object(properties);
+    let flags = T::get_args_info().flags;
+    describe_for_json(&mut properties, &|option| flags.iter().any(|flag| flag.long == option));
     json!({"type": "object", "properties": properties, "required": required})
 }
 

@@ -35,23 +35,41 @@ fn key_in_text(option: &str) -> String {
     if option.starts_with("--no-") { format!("{key}: false") } else { key }
 }
 
-/// Whether the last word of `text` is the name of a tool, as in `ragmaker-browser-open `.
-fn follows_tool(text: &str) -> bool {
-    let name = text.strip_suffix(' ').and_then(|text| text.rsplit([' ', '(']).next());
-    name.is_some_and(|name| name.starts_with("ragmaker-") && !name.ends_with([',', '.', ':']))
+/// The executables that are no tools: a host has no other name in JSON.
+const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
+
+/// The executable of a tool at the beginning of `text`, such as `ragmaker-browser-open`. A path or another name that
+/// only begins like one is none.
+fn executable(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(text.len());
+    let (name, after) = text.split_at(end);
+    let mut after = after.chars();
+    let ends = match after.next() {
+        None | Some(' ' | ',' | ';' | ':' | ')' | '`') => true,
+        Some('.') => after.next().is_none_or(char::is_whitespace),
+        Some(_) => false,
+    };
+    (ends && name.len() > "ragmaker-".len() && name.starts_with("ragmaker-") && !HOSTS.contains(&name)).then_some(name)
 }
 
-/// `text` for a caller who writes JSON: with the keys of JSON arguments in place of the options that `is_own` accepts, and
-/// of those that follow the name of a tool, as in `ragmaker-browser-open (headless: false)` for `ragmaker-browser-open
+/// The name of a tool in JSON, such as `browser_open`, for its executable.
+pub(crate) fn tool_name(executable: &str) -> String {
+    executable.trim_start_matches("ragmaker-").replace('-', "_")
+}
+
+/// `text` for a caller who writes JSON: with the names of tools in place of their executables, with the keys of JSON arguments in place of the options that `is_own` accepts, and
+/// of those that follow the name of a tool, as in `browser_open (headless: false)` for `ragmaker-browser-open
 /// --no-headless`. Text in double quotes is quoted from the caller and stays unchanged, as do options of the host.
 pub(crate) fn respelled(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
+    // The length of `out` where an option would belong to the tool before it.
+    let mut after_tool = None;
     while let Some(c) = rest.chars().next() {
         let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
         if !quoted && starts_word && rest.starts_with("--") {
             let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
             let option = rest[..end].trim_end_matches('-');
-            let is_of_tool = || follows_tool(&out) && !HostOptions::flags().any(|flag| flag.long == option);
+            let is_of_tool = || after_tool == Some(out.len()) && !HostOptions::flags().any(|flag| flag.long == option);
             let spelled = if is_own(option) {
                 Some(key_in_text(option))
             } else {
@@ -62,6 +80,13 @@ pub(crate) fn respelled(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
                 rest = &rest[option.len()..];
                 continue;
             }
+        }
+        let starts_name = !quoted && (out.is_empty() || out.ends_with([' ', '(', '`']));
+        if let Some(name) = executable(rest).filter(|_| starts_name) {
+            out += &tool_name(name);
+            after_tool = Some(out.len() + 1);
+            rest = &rest[name.len()..];
+            continue;
         }
         if c == '\\' && quoted {
             // An escaped quote does not end the quotation.
@@ -87,7 +112,7 @@ mod tests {
         let is_own = |option: &str| matches!(option, "--start-line" | "--no-wrap");
         let error = ARGUMENT_ERROR
             .error("--start-line cannot be \"--start-line \\\" --start-line\": see --start-line, not --start-lines or x--start-line")
-            .remedy("Use --start-line=1 or --tail, or --no-wrap; then ragmaker-browser-open --no-headless, ragmaker-x --allow-root, --- and ragmaker-verify.")
+            .remedy("Use --start-line=1 or --tail, or --no-wrap; then ragmaker-browser-open --no-headless, ragmaker-x --allow-root, --- and ragmaker-verify. See ragmaker-mcp, ragmaker-x.md.")
             .detail("argument", "--start-line")
             .detail("missing", vec!["--no-wrap", "--tail"]);
         let error = in_json(error, is_own);
@@ -97,7 +122,7 @@ mod tests {
         let json = serde_json::to_value(&error).unwrap();
         assert_eq!(
             json["remediation_suggestion"],
-            "Use start_line=1 or --tail, or wrap: false; then ragmaker-browser-open (headless: false), ragmaker-x --allow-root, --- and ragmaker-verify."
+            "Use start_line=1 or --tail, or wrap: false; then browser_open (headless: false), x --allow-root, --- and verify. See ragmaker-mcp, ragmaker-x.md."
         );
         assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["wrap", "--tail"]}));
     }

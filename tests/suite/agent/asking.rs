@@ -23,7 +23,7 @@ fn ask(project: &Project, endpoint: &Scripted) -> Output {
 #[test]
 fn a_quotation_that_does_not_hold_is_repaired() {
     let project = knowledge_base();
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let said = match answers(&got.body) {
             0 => "The moon: \"The moon pulls the lake twice a day\" [cache/tides.md#tides].".to_owned(),
             1 => format!("The moon: {}.", TRUE.replace("#tides", "#neap")),
@@ -38,7 +38,7 @@ fn a_quotation_that_does_not_hold_is_repaired() {
     assert_eq!((&citation["found"], &citation["verdict"]), (&json!(true), &json!("found")));
     assert_eq!((&citation["citation"], &citation["start_line"]), (&json!("cache/tides.md#tides"), &json!(3)));
     assert!(citation["url"].as_str().unwrap().starts_with("https://x.example/tides#:~:text=The%20moon"), "{citation}");
-    let got = endpoint.got();
+    let got = endpoint.requests();
     let told = |request: usize| got[request].body["messages"].as_array().unwrap().last().unwrap().to_string();
     assert!(told(1).contains("not_found") && told(1).contains("pulls the lake"), "{}", told(1));
     assert!(told(2).contains("elsewhere") && told(2).contains("cache/tides.md#tides"), "{}", told(2));
@@ -49,14 +49,14 @@ fn a_quotation_that_does_not_hold_is_repaired() {
 fn what_still_does_not_hold_is_marked() {
     let project = knowledge_base();
     let wrong = "\"The moon pulls the lake twice a day\" [cache/tides.md#tides]";
-    let endpoint = Scripted::by(move |_| says(WireFormat::OpenAi, &format!("{TRUE}, and {wrong}."), &[]));
+    let endpoint = Scripted::with_script(move |_| says(WireFormat::OpenAi, &format!("{TRUE}, and {wrong}."), &[]));
     let output = ask(&project, &endpoint);
     let answer = output.answer();
     let text = answer["answer"].as_str().unwrap();
     let mark = "- not_found (cache/tides.md#tides): \"The moon pulls the lake twice a day\"";
     assert!(text.ends_with(&format!("\n\n{mark}\n")), "{text}");
     let found: Vec<_> = answer["citations"].as_array().unwrap().iter().map(|one| one["found"].clone()).collect();
-    assert_eq!((found, endpoint.got().len()), (vec![json!(true), json!(false)], 3));
+    assert_eq!((found, endpoint.requests().len()), (vec![json!(true), json!(false)], 3));
     // A person sees it as well.
     let shown = agent(&project, &endpoint, WireFormat::OpenAi).args(["ask", "Why", "tides?"]).run_raw();
     assert!(String::from_utf8_lossy(&shown.stdout).trim_end().ends_with(mark));

@@ -9,7 +9,7 @@ fn a_note_with_sources_is_written_from_a_site() {
     let visitor = Visitor::new();
     let (from, page) = (visitor.site.url("/wiki/"), visitor.site.url("/wiki/tides"));
     let tides = page.clone();
-    let endpoint = Scripted::by(move |got| {
+    let endpoint = Scripted::with_script(move |got| {
         let results = results(&got.body);
         let last: Value = results.last().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let call = |name: &str, arguments: Value| says(WireFormat::OpenAi, "", &[("", name, &arguments.to_string())]);

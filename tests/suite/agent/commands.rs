@@ -133,11 +133,11 @@ fn no_key_is_in_the_environment_of_started_processes() {
         .args(request)
         .run();
     assert_eq!(run.answer()["answer"], "Done.");
-    let got = endpoint.got();
+    let got = endpoint.requests();
     assert!(got[0].head.contains(KEY), "the key is sent to the endpoint");
     let bodies: Vec<_> = got.iter().map(|got| got.body.to_string()).collect();
     assert!(bodies.last().unwrap().contains("shown"));
-    // Its value would be blanked, so the name is what shows it.
+    // Its value would be redacted, so the name is what shows it.
     for body in bodies {
         assert!(!body.contains(KEY) && !body.contains("OWN_VARIABLE"), "{body}");
     }

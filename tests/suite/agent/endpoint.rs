@@ -8,10 +8,10 @@ fn faced(wire: WireFormat, replies: Vec<Reply>) -> (Output, Vec<Value>) {
     let endpoint = Scripted::new(replies);
     let run = asked(&project, &endpoint, wire, "When?");
     let (id, events) = conversations(&project).into_iter().next().unwrap();
-    let good = Scripted::by(move |_| says(wire, "Twice a day.", &[]));
+    let good = Scripted::with_script(move |_| says(wire, "Twice a day.", &[]));
     let again = agent(&project, &good, wire).args(["Again?", "--resume", &id, "--output", "json"]).run();
     assert_eq!(again.answer()["answer"], "Twice a day.");
-    let told = good.got()[0].body.to_string();
+    let told = good.requests()[0].body.to_string();
     assert!(told.contains("When?") && told.contains("Again?"), "{told}");
     for folder in ["conversations", "logs"] {
         for entry in std::fs::read_dir(project.path().join(".tmp/cache").join(folder)).into_iter().flatten().flatten() {

@@ -60,7 +60,7 @@ fn every_end_by_the_endpoint_is_one_object() {
 
 #[test]
 fn every_end_before_the_first_request_is_one_object() {
-    let endpoint = Scripted::by(|_| say("Twice a day."));
+    let endpoint = Scripted::with_script(|_| say("Twice a day."));
     let broken = [
         ("no such conversation", "", &["--resume", "20000101-000000-0000"][..], "SESSION_NOT_FOUND", 1),
         ("no conversation", "", &["--continue"], "SESSION_NOT_FOUND", 1),
@@ -87,14 +87,14 @@ fn every_end_before_the_first_request_is_one_object() {
     // Where the conversations should be is a file.
     project.write(".tmp", "");
     tool(KEY).args(["?", "--output", "json"]).run().error("SESSION_FAILED");
-    assert!(endpoint.got().is_empty());
+    assert!(endpoint.requests().is_empty());
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn an_answer_that_cannot_be_printed_is_an_error() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| say("Twice a day."));
+    let endpoint = Scripted::with_script(|_| say("Twice a day."));
     let mut command = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--output", "json"]).into_command();
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let ended = command.stdin(std::process::Stdio::null()).stdout(full).output().unwrap();
@@ -158,17 +158,17 @@ mod signals {
     fn a_signal_ends_a_request_and_its_conversation_goes_on() {
         for (signal, form) in SIGNALS.into_iter().zip(["json", "jsonl", "json"]) {
             let project = Project::new();
-            let endpoint = Scripted::by(|_| Reply::default().then(AfterReply::Hang));
+            let endpoint = Scripted::with_script(|_| Reply::default().then(AfterReply::Hang));
             let child = start(agent(&project, &endpoint, WireFormat::OpenAi), form, false);
-            wait_until("the model is not asked", || !endpoint.got().is_empty());
+            wait_until("the model is not asked", || !endpoint.requests().is_empty());
             ends(child, &project, signal, form);
             let events = conversations(&project).into_values().next().unwrap();
             let kinds: Vec<_> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
             assert_eq!(kinds, ["session", "user", "interrupted"]);
-            let good = Scripted::by(|_| say("Here again."));
+            let good = Scripted::with_script(|_| say("Here again."));
             let later = run(&project, &good, &["--continue"]);
             assert_eq!(later.answer()["answer"], "Here again.");
-            assert!(good.got()[0].body.to_string().contains("Go."));
+            assert!(good.requests()[0].body.to_string().contains("Go."));
         }
     }
 
@@ -177,16 +177,16 @@ mod signals {
         for signal in SIGNALS {
             let project = Project::new();
             let line = json!({"command": "touch begun; sleep 600 & sleep 600"}).to_string();
-            let endpoint = Scripted::by(move |_| says(WireFormat::OpenAi, "", &[("", "run_command", &line)]));
+            let endpoint = Scripted::with_script(move |_| says(WireFormat::OpenAi, "", &[("", "run_command", &line)]));
             let child = start(agent(&project, &endpoint, WireFormat::OpenAi), "json", false);
             wait_until("the command does not start", || project.path().join("begun").exists());
             ends(child, &project, signal, "json");
             let events = conversations(&project).into_values().next().unwrap();
             assert_eq!(events.last().unwrap()["type"], "interrupted");
             let project = Project::new();
-            let endpoint = Scripted::by(|_| refused("429 Slow", "Retry-After: 100\r\n", ""));
+            let endpoint = Scripted::with_script(|_| refused("429 Slow", "Retry-After: 100\r\n", ""));
             let child = start(agent(&project, &endpoint, WireFormat::OpenAi), "json", false);
-            wait_until("the model is not asked", || !endpoint.got().is_empty());
+            wait_until("the model is not asked", || !endpoint.requests().is_empty());
             ends(child, &project, signal, "json");
         }
     }
@@ -195,7 +195,7 @@ mod signals {
     fn a_signal_before_the_first_request_ends_the_run() {
         for signal in SIGNALS {
             let project = Project::new();
-            let endpoint = Scripted::by(|_| say("Done."));
+            let endpoint = Scripted::with_script(|_| say("Done."));
             // It waits for the end of its input.
             let child = start(agent(&project, &endpoint, WireFormat::OpenAi), "json", true);
             let threads = format!("/proc/{}/task", child.id());
@@ -211,7 +211,7 @@ mod signals {
             let child = start(agent(&project, &endpoint, WireFormat::OpenAi), "json", false);
             wait_until("the server does not start", || project.path().join("begun").exists());
             ends(child, &project, signal, "json");
-            assert!(conversations(&project).is_empty() && endpoint.got().is_empty());
+            assert!(conversations(&project).is_empty() && endpoint.requests().is_empty());
         }
     }
 
@@ -222,7 +222,7 @@ mod signals {
         let script = "touch begun; trap \"\" TERM; exec sleep 600";
         let configuration = format!("[mcp.servers.slow]\ncommand = 'sh'\nargs = ['-c', '{script}']\n");
         project.write("config/ragmaker/ragmaker.toml", configuration);
-        let endpoint = Scripted::by(|_| say("Done."));
+        let endpoint = Scripted::with_script(|_| say("Done."));
         let child = start(agent(&project, &endpoint, WireFormat::OpenAi), "json", false);
         wait_until("the server does not start", || project.path().join("begun").exists());
         send("TERM", &child);

@@ -20,7 +20,7 @@ fn no_shown_text_is_lost_after_a_kill() {
     let project = Project::new();
     project.write("tides.md", "Spring tides.\n");
     // As many steps as there are kills, each a little slow, so that every phase is hit.
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let step = answers(&got.body);
         thread::sleep(Duration::from_millis(3));
         if step % 7 == 6 {
@@ -99,7 +99,7 @@ fn no_shown_text_is_lost_after_a_kill() {
     let lines = String::from_utf8(last.stdout).unwrap();
     let end: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
     assert_eq!(end["type"], "answer", "{lines}");
-    let body = endpoint.got().pop().unwrap().body;
+    let body = endpoint.requests().pop().unwrap().body;
     let messages = body["messages"].as_array().unwrap();
     let mut open: Vec<&Value> = vec![];
     for message in messages {
@@ -117,7 +117,7 @@ fn no_shown_text_is_lost_after_a_kill() {
 #[test]
 fn a_second_agent_on_the_conversation_is_refused() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| Reply::default().then(AfterReply::Hang));
+    let endpoint = Scripted::with_script(|_| Reply::default().then(AfterReply::Hang));
     let mut first =
         agent(&project, &endpoint, WireFormat::OpenAi).arg("?").into_command().stdin(Stdio::null()).spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(20);
@@ -132,7 +132,7 @@ fn a_second_agent_on_the_conversation_is_refused() {
     assert_eq!(second.error("SESSION_IN_USE")["details"]["session"], id);
     first.kill().unwrap();
     first.wait().unwrap();
-    let good = Scripted::by(|_| says(WireFormat::OpenAi, "Free again.", &[]));
+    let good = Scripted::with_script(|_| says(WireFormat::OpenAi, "Free again.", &[]));
     let third = agent(&project, &good, WireFormat::OpenAi).args(["--resume", &id, "--output", "json"]).run();
     assert_eq!(third.answer()["answer"], "Free again.");
 }
@@ -140,7 +140,7 @@ fn a_second_agent_on_the_conversation_is_refused() {
 #[test]
 fn a_conversation_that_others_changed_is_an_error() {
     let project = Project::new();
-    let good = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let good = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     asked(&project, &good, WireFormat::OpenAi, "?").answer();
     let id = conversations(&project).into_keys().next().unwrap();
     let path = format!(".tmp/cache/conversations/{id}.jsonl");
@@ -155,7 +155,7 @@ fn a_conversation_that_others_changed_is_an_error() {
 #[test]
 fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     for arguments in [
         &["--output", "json"][..],
         &["Two", "words", "--output", "json"],
@@ -170,7 +170,7 @@ fn no_request_and_no_tool_are_mistakes_in_the_arguments() {
         let error = run.stderr_json.as_ref().unwrap();
         assert!(["ARGUMENT_ERROR", "TOOL_NOT_FOUND"].contains(&error["error_code"].as_str().unwrap()), "{error}");
     }
-    assert!(endpoint.got().is_empty());
+    assert!(endpoint.requests().is_empty());
 }
 
 #[cfg(target_os = "linux")]
@@ -184,7 +184,7 @@ fn a_server_that_ignores_the_end_of_its_input_ends_with_the_agent() {
             "config/ragmaker/ragmaker.toml",
             format!("[mcp.servers.deaf]\ncommand = 'sh'\nargs = ['-c', '{script}']\nconfined = {confined}\n"),
         );
-        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+        let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
         let mut command = agent(&project, &endpoint, WireFormat::OpenAi).arg("?").into_command();
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);
@@ -217,7 +217,7 @@ fn a_tool_of_a_catalog_ends_with_the_agent() {
         project.write("config/ragmaker/tools.json", json!({"tools": [entry]}).to_string());
         let catalog = format!("[tools]\ncatalogs = [{{file = 'tools.json', confined = {confined}}}]\n");
         project.write("config/ragmaker/ragmaker.toml", catalog);
-        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "", &[("", "slow", "{}")]));
+        let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "", &[("", "slow", "{}")]));
         let mut command = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--approve", "all"]).into_command();
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(20);

@@ -6,7 +6,7 @@ use super::*;
 fn retries_and_refusals_are_lines_for_programs() {
     let project = Project::new();
     let is_slow = std::sync::atomic::AtomicBool::new(true);
-    let endpoint = Scripted::by(move |got| {
+    let endpoint = Scripted::with_script(move |got| {
         if is_slow.swap(false, std::sync::atomic::Ordering::SeqCst) {
             return Reply::status("429 Slow", "Retry-After: 0\r\n", r#"{"error": {"message": "later"}}"#);
         }
@@ -47,7 +47,7 @@ fn retries_and_refusals_are_lines_for_programs() {
 fn lines_for_programs_have_no_control_characters() {
     let project = Project::new();
     let said = "tide \u{9b}2J \u{7f}\u{85} \u{2028}end";
-    let endpoint = Scripted::by(move |_| says(WireFormat::OpenAi, said, &[]));
+    let endpoint = Scripted::with_script(move |_| says(WireFormat::OpenAi, said, &[]));
     for form in ["json", "jsonl"] {
         let run = agent(&project, &endpoint, WireFormat::OpenAi).args(["When?", "--output", form]).run_raw();
         let shown = String::from_utf8(run.stdout).unwrap();

@@ -105,7 +105,7 @@ fn writer(body: &Value) -> Reply {
 #[test]
 fn a_person_approves_denies_edits_and_comes_back() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| writer(&got.body));
+    let endpoint = Scripted::with_script(|got| writer(&got.body));
     let exists = |name: &str| project.path().join(name).exists();
     let mut person = Person::start(&project, &endpoint, "");
     person.wait_for("> ");
@@ -126,7 +126,7 @@ fn a_person_approves_denies_edits_and_comes_back() {
     person.wait_for("DENIED_BY_USER");
     person.wait_for("wrong folder");
     person.wait_for("> ");
-    let denied = endpoint.got().into_iter().rev().find_map(|got| results(&got.body).pop()).unwrap();
+    let denied = endpoint.requests().into_iter().rev().find_map(|got| results(&got.body).pop()).unwrap();
     assert!(denied.contains("DENIED_BY_USER") && denied.contains("wrong folder"), "{denied}");
 
     person.type_keys("Write three.\r");
@@ -188,7 +188,7 @@ fn ctrl_c_ends_a_stream_and_a_tool_with_its_processes() {
     for number in 0..200 {
         project.write(&format!("tree/{number}.txt"), &line);
     }
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let messages = got.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["content"].as_str().unwrap_or_default() {
             "Speak." => Reply::events([text(WireFormat::OpenAi, "First line.\nand then ")]).then(AfterReply::Hang),
@@ -249,7 +249,7 @@ fn runner(body: &Value) -> Reply {
 #[test]
 fn a_line_is_approved_denied_edited_and_approved_for_good() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| runner(&got.body));
+    let endpoint = Scripted::with_script(|got| runner(&got.body));
     let exists = |name: &str| project.path().join(name).exists();
     project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
     let mut person = Person::start(&project, &endpoint, "");
@@ -317,7 +317,7 @@ fn an_external_tool_needs_approval_with_its_permissions() {
         "config/ragmaker/ragmaker.toml",
         "[agent]\nthink_required = false\n[tools]\ncatalogs = ['functions.json']\n",
     );
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let messages = got.body["messages"].as_array().unwrap();
         match messages.last().unwrap()["role"].as_str() {
             Some("user") => says(WireFormat::OpenAi, "", &[("", "stamp", "{}")]),
@@ -350,7 +350,7 @@ fn an_external_tool_needs_approval_with_its_permissions() {
 
 /// A model that runs `line`, and then says "Done.".
 pub(super) fn runs(line: &'static str) -> Scripted {
-    Scripted::by(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
+    Scripted::with_script(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
         Some("user") => says(WireFormat::OpenAi, "", &[("", "run_command", &json!({"command": line}).to_string())]),
         _ => says(WireFormat::OpenAi, "Done.\n", &[]),
     })
@@ -427,16 +427,16 @@ fn a_signal_ends_the_prompt_and_a_question() {
 fn plan_and_memos_are_shown() {
     let project = Project::new();
     project.write("config/ragmaker/ragmaker.toml", "[agent]\nthink_required = false\n");
-    let endpoint =
-        Scripted::by(|got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
-            Some("user") => {
-                let todo = json!([{"id": "1", "task": "measure the tide", "status": "in_progress"}]);
-                let work =
-                    json!({"work_plan": "Read, then write.\u{1b}[2J", "memos": "Brest: 7.4 m", "todo_list": todo});
-                says(WireFormat::OpenAi, "", &[("", "work", &work.to_string())])
-            }
-            _ => says(WireFormat::OpenAi, "Planned.\n", &[]),
-        });
+    let endpoint = Scripted::with_script(|got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"]
+        .as_str()
+    {
+        Some("user") => {
+            let todo = json!([{"id": "1", "task": "measure the tide", "status": "in_progress"}]);
+            let work = json!({"work_plan": "Read, then write.\u{1b}[2J", "memos": "Brest: 7.4 m", "todo_list": todo});
+            says(WireFormat::OpenAi, "", &[("", "work", &work.to_string())])
+        }
+        _ => says(WireFormat::OpenAi, "Planned.\n", &[]),
+    });
     let mut person = Person::start(&project, &endpoint, "");
     person.wait_for("> ");
     for command in ["/state", "/memos"] {
@@ -464,7 +464,7 @@ fn plan_and_memos_are_shown() {
     person.wait_for("> ");
     let screen = person.end();
     assert!(!screen.contains("\u{1b}[2J"), "{screen}");
-    let asked = endpoint.got();
+    let asked = endpoint.requests();
     assert_eq!(asked.len(), 2, "a command is not sent to the model");
 }
 
@@ -473,13 +473,14 @@ fn ctrl_c_closes_the_tab_of_a_page_that_loads() {
     let visitor = Visitor::with_browser();
     let before = tabs(visitor.project.path()).len();
     let page = visitor.url("/slow/first-byte");
-    let endpoint =
-        Scripted::by(move |got| match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
+    let endpoint = Scripted::with_script(move |got| {
+        match got.body["messages"].as_array().unwrap().last().unwrap()["role"].as_str() {
             Some("user") => {
                 says(WireFormat::OpenAi, "", &[("", "browser_navigate", &json!({"url": page}).to_string())])
             }
             _ => says(WireFormat::OpenAi, "Done.\n", &[]),
-        });
+        }
+    });
     let mut person = Person::start(&visitor.project, &endpoint, "");
     person.wait_for("> ");
     person.type_keys("Go.\r");

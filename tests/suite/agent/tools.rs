@@ -11,14 +11,14 @@ fn called(name: &str, arguments: &str, flags: &[&str]) -> (String, Value) {
 
 fn called_in(project: &Project, name: &str, arguments: &str, flags: &[&str]) -> (String, Value) {
     let (name, arguments) = (name.to_owned(), arguments.to_owned());
-    let endpoint = Scripted::by(move |got| match answers(&got.body) {
+    let endpoint = Scripted::with_script(move |got| match answers(&got.body) {
         0 => says(WireFormat::OpenAi, "", &[("a", &name, &arguments)]),
         1 => says(WireFormat::OpenAi, "", &[("b", "think", r#"{"reflection": "It is so."}"#)]),
         _ => says(WireFormat::OpenAi, "Done.", &[]),
     });
     let run = agent(project, &endpoint, WireFormat::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
     assert_eq!(run.answer()["answer"], "Done.");
-    let got = endpoint.got();
+    let got = endpoint.requests();
     (results(&got[1].body).remove(0), run.answer()["tool_calls"][0].clone())
 }
 
@@ -53,7 +53,7 @@ fn without_a_terminal_only_allowed_changes_are_made() {
         (&["--approve", "all", "--tools", "read_file,think"], false),
     ] {
         let project = Project::new();
-        let endpoint = Scripted::by(move |got| match answers(&got.body) {
+        let endpoint = Scripted::with_script(move |got| match answers(&got.body) {
             0 => says(WireFormat::OpenAi, "", &[("a", "write_file", write)]),
             _ => says(WireFormat::OpenAi, "Done.", &[]),
         });
@@ -122,57 +122,57 @@ fn a_tool_call_cannot_select_the_conversation() {
 fn a_draft_is_reviewed_once_before_the_answer() {
     let project = Project::new();
     project.write("tides.md", "x");
-    let endpoint = Scripted::by(|got| match answers(&got.body) {
+    let endpoint = Scripted::with_script(|got| match answers(&got.body) {
         0 => says(WireFormat::OpenAi, "", &[("a", "read_file", r#"{"path": "tides.md"}"#)]),
         1 => says(WireFormat::OpenAi, "A draft.", &[]),
         _ => says(WireFormat::OpenAi, "The answer.", &[]),
     });
     let run = asked(&project, &endpoint, WireFormat::OpenAi, "?");
     assert_eq!(run.answer()["answer"], "The answer.");
-    let told = endpoint.got()[2].body["messages"].as_array().unwrap().last().unwrap().to_string();
+    let told = endpoint.requests()[2].body["messages"].as_array().unwrap().last().unwrap().to_string();
     assert!(told.contains("<note>") && told.contains("think"), "{told}");
 }
 
 #[test]
 fn a_repeating_model_is_warned_and_then_stopped() {
     let project = Project::new();
-    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "", &[("", "project_info", "{}")]));
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "", &[("", "project_info", "{}")]));
     let run = asked(&project, &endpoint, WireFormat::OpenAi, "?");
     assert_eq!(run.error("STEP_LIMIT")["details"]["session"], *conversations(&project).keys().next().unwrap());
-    let got = endpoint.got();
+    let got = endpoint.requests();
     assert_eq!(got.len(), 5);
     assert!(got[3].body.to_string().contains("<note>"));
-    let other = Scripted::by(|got| {
+    let other = Scripted::with_script(|got| {
         let path = format!("{{\"path\": \"none-{}\"}}", answers(&got.body));
         says(WireFormat::OpenAi, "", &[("", "read_file", &path)])
     });
     agent(&project, &other, WireFormat::OpenAi).args(["?", "--max-steps", "3"]).run().error("STEP_LIMIT");
-    assert_eq!(other.got().len(), 3);
+    assert_eq!(other.requests().len(), 3);
 }
 
 #[test]
 fn the_work_state_is_told_with_every_request() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| match answers(&got.body) {
+    let endpoint = Scripted::with_script(|got| match answers(&got.body) {
         0 => says(WireFormat::OpenAi, "", &[("a", "work", r#"{"memos": "Brest is in France."}"#)]),
         _ => says(WireFormat::OpenAi, "Noted.", &[]),
     });
     asked(&project, &endpoint, WireFormat::OpenAi, "Remember it.").answer();
     let again = agent(&project, &endpoint, WireFormat::OpenAi).args(["And?", "--continue"]).run_raw();
     assert!(again.status.success());
-    for got in &endpoint.got()[1..] {
+    for got in &endpoint.requests()[1..] {
         let system = got.body["messages"][0]["content"].as_str().unwrap();
         assert!(system.contains("Brest is in France."), "{system}");
     }
     // Another conversation has a state of its own.
     asked(&project, &endpoint, WireFormat::OpenAi, "New.").answer();
-    assert!(!endpoint.got()[0].body["messages"][0].to_string().contains("Brest"));
+    assert!(!endpoint.requests()[0].body["messages"][0].to_string().contains("Brest"));
 }
 
 #[test]
 fn older_turns_are_summarised_and_the_last_stay() {
     let project = Project::new();
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let body = got.body.to_string();
         if body.contains("<conversation>") {
             return says(WireFormat::OpenAi, "They talked about tides.", &[]);
@@ -190,7 +190,7 @@ fn older_turns_are_summarised_and_the_last_stay() {
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         flags = vec!["--continue"];
     }
-    let bodies: Vec<_> = endpoint.got().into_iter().map(|got: ReceivedRequest| got.body).collect();
+    let bodies: Vec<_> = endpoint.requests().into_iter().map(|got: ReceivedRequest| got.body).collect();
     let last = bodies.last().unwrap().to_string();
     assert!(last.contains("They talked about tides.") && last.contains("Question 4?") && last.contains("Question 3?"));
     assert!(!last.contains("Question 0?") && !last.contains("Question 1?"), "{last}");
@@ -211,14 +211,15 @@ fn a_refused_summary_is_reported_and_the_conversation_goes_on() {
         [(wrong, "MODEL_AUTH_FAILED", 1), (long, "characters", 2), (empty, "it is empty", 2)];
     for ((summary, reason, asked), form) in cases.into_iter().flat_map(|case| [(case, "json"), (case, "jsonl")]) {
         let project = Project::new();
-        let endpoint = Scripted::by(move |got| {
+        let endpoint = Scripted::with_script(move |got| {
             if got.body.to_string().contains("<conversation>") {
                 summary()
             } else {
                 says(WireFormat::OpenAi, "Tides.", &[])
             }
         });
-        let summaries = || endpoint.got().iter().filter(|got| got.body.to_string().contains("<conversation>")).count();
+        let summaries =
+            || endpoint.requests().iter().filter(|got| got.body.to_string().contains("<conversation>")).count();
         let turn = |turn: usize, form: &str| {
             let more: &[&str] = if turn == 0 { &[] } else { &["--continue"] };
             let tool = agent(&project, &endpoint, WireFormat::OpenAi)
@@ -253,7 +254,7 @@ fn a_refused_summary_is_reported_and_the_conversation_goes_on() {
         assert_eq!(summaries(), asked);
         // All turns are still told, and the next attempt is not at once.
         assert_eq!(turn(4, "json")[0]["warnings"], json!([]));
-        let got = endpoint.got();
+        let got = endpoint.requests();
         assert!(got.len() == 1 && got[0].body.to_string().contains("Question 0?"));
     }
 }
@@ -261,7 +262,7 @@ fn a_refused_summary_is_reported_and_the_conversation_goes_on() {
 #[test]
 fn the_named_configuration_is_that_of_the_tools() {
     let project = Project::new();
-    let service = Scripted::by(|got| {
+    let service = Scripted::with_script(|got| {
         let vectors: Vec<_> = got.body["input"].as_array().into_iter().flatten().enumerate().collect();
         let data: Vec<_> = vectors.iter().map(|(at, _)| json!({"index": at, "embedding": [1.0, 0.5]})).collect();
         let hit = json!({"title": "Tides", "url": "https://a.example/tides", "content": "Twice a day."});
@@ -281,9 +282,9 @@ fn the_named_configuration_is_that_of_the_tools() {
         .args(["Go.", "--output", "json", "--config", "other.toml"])
         .run();
     assert_eq!(run.answer()["answer"], "Done.");
-    let told = results(&endpoint.got().pop().unwrap().body);
+    let told = results(&endpoint.requests().pop().unwrap().body);
     assert!(told[0].contains("https://a.example/tides"), "{told:?}");
-    let asked: Vec<_> = service.got().iter().map(|got| got.head.lines().next().unwrap().to_owned()).collect();
+    let asked: Vec<_> = service.requests().iter().map(|got| got.head.lines().next().unwrap().to_owned()).collect();
     assert!(asked.iter().any(|line| line.starts_with("POST /search ")), "{asked:?}");
     assert!(asked.iter().any(|line| line.starts_with("POST /v1/embeddings ")), "{asked:?} {told:?}");
 }
@@ -292,7 +293,7 @@ fn the_named_configuration_is_that_of_the_tools() {
 fn a_request_for_a_summary_is_counted_and_logged() {
     let project = Project::new();
     let is_slow = std::sync::atomic::AtomicBool::new(true);
-    let endpoint = Scripted::by(move |got| {
+    let endpoint = Scripted::with_script(move |got| {
         if !got.body.to_string().contains("<conversation>") {
             return says(WireFormat::OpenAi, &format!("Answer to {}.", "tides ".repeat(20)), &[]);
         }

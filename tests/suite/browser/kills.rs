@@ -364,9 +364,9 @@ fn leftovers_and_garbage_do_not_stop_a_call() {
 }
 
 /// Somebody else's process, which ends with the test.
-struct ForeignProcess(Child);
+struct OtherProcess(Child);
 
-impl ForeignProcess {
+impl OtherProcess {
     fn start(mut command: Command) -> Self {
         Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
     }
@@ -391,7 +391,7 @@ impl ForeignProcess {
     }
 }
 
-impl Drop for ForeignProcess {
+impl Drop for OtherProcess {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -403,7 +403,7 @@ fn a_process_with_a_reused_id_is_not_killed() {
     let visitor = Visitor::with_browser();
     let mut command = Command::new("sleep");
     command.arg("600");
-    let mut stranger = ForeignProcess::start(command);
+    let mut stranger = OtherProcess::start(command);
     let file = profile(&visitor).join("ragmaker/session.json");
     let mut session: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
     for name in ["browser_pid", "supervisor_pid"] {
@@ -421,13 +421,13 @@ fn a_process_with_a_reused_id_is_not_killed() {
 }
 
 #[test]
-fn a_foreign_browser_is_not_killed() {
+fn another_users_browser_is_not_killed() {
     let visitor = Visitor::new();
     let elsewhere = tempfile::tempdir().unwrap();
-    let mut other = ForeignProcess::browser(elsewhere.path());
+    let mut other = OtherProcess::browser(elsewhere.path());
     let mut ours = {
         fs::create_dir_all(profile(&visitor)).unwrap();
-        ForeignProcess::browser(&profile(&visitor))
+        OtherProcess::browser(&profile(&visitor))
     };
     // Ours is the profile, and theirs is the browser.
     let error = visitor.open().run().error("PROFILE_IN_USE").clone();

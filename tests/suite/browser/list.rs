@@ -143,5 +143,5 @@ fn a_list_that_cannot_be_used_is_refused() {
     // Nothing to load needs no browser.
     visitor.project.write("empty.txt", "# none\n");
     let answer = with(&["--urls-file", "empty.txt"]).answer().clone();
-    assert_eq!((&answer["counts"]["added"], &answer["pages_left"]), (&json!(0), &json!(0)));
+    assert_eq!((&answer["counts"]["added"], &answer["total"]), (&json!(0), &json!(0)));
 }

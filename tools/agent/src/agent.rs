@@ -20,12 +20,12 @@ use crate::{
     compaction,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
-    offered::{AvailableTool, Outcome, Tools},
     prompts::{Facts, Language},
     rules::Rules,
     screen::Screen,
     session::{Session, WHOLE},
     terminal::Terminal,
+    tools::{AvailableTool, Outcome, Tools},
 };
 
 /// The turn took too many steps, or the same step again and again.
@@ -98,7 +98,7 @@ impl Agent {
 
     /// Writes down what happened, shows it, and returns what is to be done.
     pub(crate) fn take(&mut self, event: Event) -> Result<Vec<Effect>, Error> {
-        let event = self.blanked(event);
+        let event = self.redacted(event);
         self.session.append(&event)?;
         self.screen.happened(&event);
         if self.log.is_on() {
@@ -359,7 +359,7 @@ impl Agent {
     }
 
     /// The event without keys.
-    fn blanked(&self, event: Event) -> Event {
+    fn redacted(&self, event: Event) -> Event {
         let blank = &self.blank;
         match event {
             Event::User { text } => Event::User { text: blank(&text) },

@@ -10,7 +10,7 @@ use ragmaker_tool::{Approval, Error};
 pub(crate) use ragmaker_tool::{DENIED_BY_USER, NEEDS_APPROVAL};
 use serde_json::Value;
 
-use crate::offered::AvailableTool;
+use crate::tools::AvailableTool;
 
 /// The remedy for a refusal when nobody can be asked.
 const NOBODY: &str = "Nobody can be asked here. Do without it, and say in the answer what could not be done: the person can \
@@ -140,7 +140,7 @@ impl std::fmt::Display for Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offered::{RegistrySettings, Tools};
+    use crate::tools::{RegistrySettings, Tools};
     use ragmaker_registry::Selection;
     use ragmaker_tool::HostOptions;
     use serde_json::json;

@@ -23,7 +23,7 @@ use crate::{
 
 /// Runs the program with the command line `words`.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let roles = [ragmaker_browser::run_if_asked, subprocess::run_if_asked, ragmaker_foreign::run_if_asked];
+    let roles = [ragmaker_browser::run_if_asked, subprocess::run_if_asked, ragmaker_external_tools::run_if_asked];
     if let Some(exit) = roles.iter().find_map(|run_if_asked| run_if_asked()) {
         return exit;
     }

@@ -8,9 +8,8 @@ use ragmaker_work_state::rendered;
 
 use crate::{
     agent::Agent,
-    clean,
     interrupt::Signals,
-    prompts,
+    prompts, sanitize,
     screen::{Screen, note, print},
     session::Session,
     terminal::{COMMANDS, Line},
@@ -80,13 +79,13 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
         }
         "/tools" => {
             for tool in agent.tools.declarations().iter() {
-                note(&format!("{:22} {}", tool.name, clean::line(&tool.description, 100)));
+                note(&format!("{:22} {}", tool.name, sanitize::line(&tool.description, 100)));
             }
         }
         "/state" | "/memos" => {
             let work = agent.work();
             let text = if command == "/memos" { work.memos } else { rendered(&work) };
-            let text = clean::clean(text.trim());
+            let text = sanitize::clean(text.trim());
             note(if text.is_empty() { "(nothing yet)" } else { &text });
         }
         "/model" if words.is_empty() => note(&agent.client.endpoint().model),
@@ -132,8 +131,8 @@ fn show_last(agent: &Agent) {
     note(&format!("(conversation {}, {} messages)", agent.session.id(), messages.len()));
     for message in &messages[messages.len().saturating_sub(4)..] {
         match message {
-            Message::User { text } => note(&format!("> {}", clean::line(text, 300))),
-            Message::Assistant { text, .. } if !text.trim().is_empty() => note(&clean::line(text, 300)),
+            Message::User { text } => note(&format!("> {}", sanitize::line(text, 300))),
+            Message::Assistant { text, .. } if !text.trim().is_empty() => note(&sanitize::line(text, 300)),
             _ => {}
         }
     }

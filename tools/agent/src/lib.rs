@@ -5,32 +5,32 @@
 //! performs their effects.
 
 mod agent;
+mod approval_questions;
 mod approve;
 mod arguments;
-mod asking;
-mod checked;
 mod citations;
-mod clean;
 mod cli;
 mod compaction;
 mod conversation;
-mod further;
+mod external_tools;
 mod history;
 mod interrupt;
 mod log;
 mod machine;
 mod markdown;
-mod offered;
 mod piped;
 mod prompts;
+mod quotation_check;
 mod report;
 mod rules;
+mod sanitize;
 mod screen;
 mod session;
 mod signal;
 mod start;
 mod summaries;
 mod terminal;
+mod tools;
 mod trust;
 
 pub use cli::main;

@@ -127,8 +127,9 @@ pub(crate) enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Note {
-    /// Judge the draft before it is the answer.
-    Judge,
+    /// Review the draft before it is the answer.
+    #[serde(alias = "judge")]
+    Review,
     /// The answer was empty.
     Empty,
     /// The same call had the same result repeatedly.
@@ -249,7 +250,7 @@ pub(crate) struct State {
     /// Whether `think` was the last of them.
     thought: bool,
     /// Whether the turn has had this note.
-    judged: bool,
+    reviewed: bool,
     nudged: bool,
     squeezed: bool,
 }
@@ -295,7 +296,7 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.request.clone_from(&text);
             state.history.say(text);
             (state.steps, state.used_tools, state.thought) = (0, false, false);
-            (state.judged, state.nudged, state.squeezed) = (false, false, false);
+            (state.reviewed, state.nudged, state.squeezed) = (false, false, false);
             state.seen.clear();
             state.repeated = None;
             decide(&mut state, rules)
@@ -308,7 +309,7 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
         Event::Approval { .. } => vec![],
         Event::Note { note, text } => {
             match note {
-                Note::Judge => state.judged = true,
+                Note::Review => state.reviewed = true,
                 Note::Empty => state.nudged = true,
                 Note::Repeated => {}
             }
@@ -397,8 +398,8 @@ fn answered(state: &mut State, text: String, usage: Usage, rules: &Rules) -> Vec
         }
         return tell(state, Note::Empty);
     }
-    if rules.think_required && state.used_tools && !state.thought && !state.judged && !is_last {
-        return tell(state, Note::Judge);
+    if rules.think_required && state.used_tools && !state.thought && !state.reviewed && !is_last {
+        return tell(state, Note::Review);
     }
     state.phase = Phase::End;
     vec![Effect::Answer(text)]

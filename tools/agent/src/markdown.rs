@@ -3,7 +3,7 @@
 //! A parser of whole documents would delay an answer until its end. Here a line is shown when it is complete; only code
 //! fences span lines.
 
-use crate::clean::Cleaner;
+use crate::sanitize::Cleaner;
 
 const BOLD: &str = "\u{1b}[1m";
 const DIM: &str = "\u{1b}[2m";

@@ -72,7 +72,7 @@ impl Language {
     /// The text of a note to the model.
     pub(crate) fn note(self, note: Note) -> String {
         let line = self.line(match note {
-            Note::Judge => "judge",
+            Note::Review => "review",
             Note::Empty => "empty",
             Note::Repeated => "repeated",
         });
@@ -129,7 +129,7 @@ mod tests {
             for section in ["premise", "work_state", "instructions", "output", "input"] {
                 assert!(text.contains(&format!("<{section}>\n")) && text.contains(&format!("\n</{section}>")));
             }
-            for note in [Note::Judge, Note::Empty, Note::Repeated] {
+            for note in [Note::Review, Note::Empty, Note::Repeated] {
                 assert!(language.note(note).len() > 40);
             }
             assert!(language.summary(77, true).contains("77"));

@@ -5,7 +5,7 @@
 pub(crate) struct Rules {
     /// The maximum number of questions to the model in a turn.
     pub(crate) max_steps: usize,
-    /// Whether an answer after the use of tools has to be judged with `think`.
+    /// Whether an answer after the use of tools has to be reviewed with `think`.
     pub(crate) think_required: bool,
     /// The maximum number of turns before the older ones are summarised; 0 for any number.
     pub(crate) max_turns: usize,

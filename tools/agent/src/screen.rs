@@ -16,9 +16,9 @@ use ragmaker_tool::{
 use serde_json::{Value, json};
 
 use crate::{
-    clean,
     machine::{Decision, Event, Note, WAIT_TURNS},
     markdown::Renderer,
+    sanitize,
 };
 
 /// The form of the output.
@@ -138,7 +138,7 @@ impl Screen {
             Event::Note { note, .. } => {
                 self.object(&json!({"type": "note", "note": note}));
                 self.dim(match note {
-                    Note::Judge => "(the draft is judged once more)",
+                    Note::Review => "(the draft is reviewed once more)",
                     Note::Empty => "(the answer was empty; the model is asked once more)",
                     Note::Repeated => "(the model repeats a call; it is told so)",
                 });
@@ -183,7 +183,7 @@ impl Screen {
     pub(crate) fn answer(&mut self, text: &str) {
         self.object(&json!({"type": "answer", "text": text}));
         if self.form == Form::Text && !self.streams {
-            print(&format!("{}\n", clean::clean(text).trim_end()));
+            print(&format!("{}\n", sanitize::clean(text).trim_end()));
         }
     }
 
@@ -191,21 +191,21 @@ impl Screen {
     pub(crate) fn marked(&mut self, mark: &str, whole: &str) {
         self.object(&json!({"type": "answer", "text": whole}));
         if self.form == Form::Text {
-            print(&clean::clean(mark));
+            print(&sanitize::clean(mark));
         }
     }
 
     /// Shows an error to a person, in words.
     pub(crate) fn error(error: &Error) {
         let error = serde_json::to_value(error).unwrap_or_default();
-        let text = |name: &str| clean::line(error[name].as_str().unwrap_or_default(), 600);
+        let text = |name: &str| sanitize::line(error[name].as_str().unwrap_or_default(), 600);
         note(&format!("{}: {}\n  {}", text("error_code"), text("message"), text("remediation_suggestion")));
     }
 
     /// Shows a line of progress.
     pub(crate) fn dim(&self, line: &str) {
         if self.progress {
-            note(&format!("\u{1b}[2m{}\u{1b}[0m", clean::line(line, LINE).replace('\n', " ")));
+            note(&format!("\u{1b}[2m{}\u{1b}[0m", sanitize::line(line, LINE).replace('\n', " ")));
         }
     }
 }

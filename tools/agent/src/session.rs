@@ -230,7 +230,7 @@ fn failed(what: &str, error: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Event {
+    fn user_message(text: &str) -> Event {
         Event::User { text: text.into() }
     }
 
@@ -239,7 +239,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         assert!(Session::last(cache.path()).unwrap_err().is(SESSION_NOT_FOUND));
         let mut session = Session::create(cache.path()).unwrap();
-        session.append(&said("one\ntwo")).unwrap();
+        session.append(&user_message("one\ntwo")).unwrap();
         let id = session.id().to_owned();
         assert!(Session::open(cache.path(), &id).err().unwrap().is(SESSION_IN_USE));
         drop(session);
@@ -248,12 +248,12 @@ mod tests {
         // Killed in the middle of a line.
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"type\": \"us").unwrap();
         let (mut session, events) = Session::open(cache.path(), &id).unwrap();
-        assert_eq!(events, [said("one\ntwo")]);
-        session.append(&said("three")).unwrap();
+        assert_eq!(events, [user_message("one\ntwo")]);
+        session.append(&user_message("three")).unwrap();
         let whole = session.keep("a/../b", "whole").unwrap();
         assert!(whole.ends_with("ab.txt"));
         drop(session);
-        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one\ntwo"), said("three")]);
+        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [user_message("one\ntwo"), user_message("three")]);
         #[cfg(unix)]
         for path in [path, whole] {
             use std::os::unix::fs::PermissionsExt;
@@ -271,14 +271,14 @@ mod tests {
             fs::write(&path, before).unwrap();
             let (mut session, events) = Session::open(cache.path(), &id).unwrap();
             assert_eq!(events, []);
-            session.append(&said("one")).unwrap();
+            session.append(&user_message("one")).unwrap();
             drop(session);
             assert!(fs::read_to_string(&path).unwrap().starts_with("{\"type\":\"session\""));
-            assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one")]);
+            assert_eq!(Session::open(cache.path(), &id).unwrap().1, [user_message("one")]);
         }
         // A file of an earlier version.
-        fs::write(&path, json!(said("one")).to_string() + "\n").unwrap();
-        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [said("one")]);
+        fs::write(&path, json!(user_message("one")).to_string() + "\n").unwrap();
+        assert_eq!(Session::open(cache.path(), &id).unwrap().1, [user_message("one")]);
     }
 
     #[test]

@@ -12,16 +12,16 @@ use crate::{
     agent::Agent,
     approve::Approvals,
     arguments::Arguments,
-    further,
+    external_tools,
     interrupt::Signals,
     log::Log,
     machine::{Event, State, next},
-    offered::{RegistrySettings, Tools},
     prompts::Language,
     rules::Rules,
     screen::Screen,
     session::Session,
     terminal::Terminal,
+    tools::{RegistrySettings, Tools},
     trust,
 };
 
@@ -35,9 +35,9 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     signals.check()?;
     let settings = config.agent();
     let endpoint = Endpoint::configured(config.model()?);
-    let mut blanks = config.blanks();
-    blanks.add(endpoint.key.value());
-    blanks.add_pairs(&endpoint.headers);
+    let mut redactor = config.redactor();
+    redactor.add(endpoint.key.value());
+    redactor.add_pairs(&endpoint.headers);
     let (mut tools, warnings) = tools(arguments, host, &config, &project, signals)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
@@ -82,7 +82,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         screen: Screen::new(arguments.output),
         log,
         cancel: signals.cancel().clone(),
-        blank: Box::new(move |text| blanks.blanked(text)),
+        blank: Box::new(move |text| redactor.redacted(text)),
         request,
         calls: vec![],
         failure: None,
@@ -121,10 +121,11 @@ fn tools(
 ) -> Result<(Tools, Vec<String>), Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
-    let (further, warnings) = further::further(config, project, names, arguments.read_only, signals.cancel())?;
+    let (external, warnings) =
+        external_tools::load_external_tools(config, project, names, arguments.read_only, signals.cancel())?;
     signals.check()?;
-    let is_further = |name: &str| further.iter().any(|tool| tool.name() == name.trim());
-    let own = names.map(|names| names.split(',').filter(|name| !is_further(name)).collect::<Vec<_>>().join(","));
+    let is_external = |name: &str| external.iter().any(|tool| tool.name() == name.trim());
+    let own = names.map(|names| names.split(',').filter(|name| !is_external(name)).collect::<Vec<_>>().join(","));
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
     let project_root = project.root().to_str().map(str::to_owned);
     let host = HostOptions { project_root, ..host };
@@ -134,7 +135,7 @@ fn tools(
         without: config.model_variables(),
         of_embeddings: config.embeddings_variable(),
     };
-    let tools = Tools::new(&selection, further, own);
+    let tools = Tools::new(&selection, external, own);
     if tools.declarations().is_empty() {
         return Err(ARGUMENT_ERROR
             .error("no tool is left to offer")

@@ -17,7 +17,7 @@ use rustyline::{
 };
 use serde_json::Value;
 
-use crate::{clean, screen::note};
+use crate::{sanitize, screen::note};
 
 /// The commands of the prompt.
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
@@ -165,12 +165,13 @@ impl Terminal {
         question: &Question<'_>,
         mut parse: impl FnMut(&str) -> Result<Value, String>,
     ) -> Reply {
-        self.say(&format!("\n\u{1b}[1m{}\u{1b}[0m", clean::visible(question.title).replace('\n', " ")));
+        self.say(&format!("\n\u{1b}[1m{}\u{1b}[0m", sanitize::visible(question.title).replace('\n', " ")));
         for line in question.lines() {
             self.say(&format!("  {line}"));
         }
         let Question { kind, editable, .. } = *question;
-        let question = format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", clean::visible(kind).replace('\n', " "));
+        let question =
+            format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", sanitize::visible(kind).replace('\n', " "));
         loop {
             match self.read(&question, "") {
                 Line::Interrupted => return Reply::Interrupted,
@@ -233,7 +234,7 @@ impl Terminal {
 impl Question<'_> {
     /// The details, with everything that a terminal does not show as an escape.
     fn lines(&self) -> Vec<String> {
-        let details = clean::visible(self.details);
+        let details = sanitize::visible(self.details);
         let all = details.lines();
         if self.is_whole {
             return all.map(str::to_owned).collect();

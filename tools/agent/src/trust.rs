@@ -7,7 +7,7 @@ use ragmaker_model::CANCELLED;
 use ragmaker_tool::{Code, Error};
 
 use crate::{
-    clean,
+    sanitize,
     terminal::{Line, Terminal},
 };
 
@@ -38,7 +38,7 @@ pub(crate) fn confirm(config: &Config, terminal: &mut Terminal) -> Result<(), Er
     }
     terminal.say(&format!("The files of {} set:", config.root().display()));
     for (name, origin) in &widened {
-        terminal.say(&format!("  {name} ({})", clean::visible(&place(origin))));
+        terminal.say(&format!("  {name} ({})", sanitize::visible(&place(origin))));
     }
     terminal.say(
         "They decide where keys and documents are sent, or what runs. Trust them only if you know who wrote them.",

@@ -50,8 +50,10 @@ pub struct Pages {
     pub counts: Counts,
     /// The pages that are not unchanged, as many as fit.
     pub pages: Vec<Page>,
-    /// How many more of them the report has.
-    pub pages_left: usize,
+    /// The number of pages that are not unchanged.
+    pub total: usize,
+    /// Whether the answer lacks some of them; the report has all.
+    pub truncated: bool,
     /// The whole run, one page of JSON a line, unchanged ones included.
     pub report_file: String,
     /// With --json-responses: how many JSON answers of pages were saved.
@@ -231,21 +233,21 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         output.run.expect(tasks.len());
         let browsing = Browsing::new(session, invocation)?;
         let _held = browsing.hold()?;
-        let list = &List { tabs: browsing.most_at_once(list.tabs), addresses: vec![], ..*list };
+        let list = &List { tabs: browsing.max_parallel_pages(list.tabs), addresses: vec![], ..*list };
         load_all(list, tasks, &mut output, invocation)?;
     }
     let Output { mut store, run, json_saved, .. } = output;
     let json_saved = json.map(|_| json_saved);
     store.finish()?;
     // The catalog's path takes its share of the answer.
-    let Summary { counts, pages, report_file, total, continued, .. } = run.finish_with(&catalog_file)?.summary;
-    let (pages_left, catalog_file) = (total - pages.len(), catalog_file.clone());
-    Ok(Pages { counts, pages, pages_left, report_file, json_saved, continued, catalog_file })
+    let Summary { counts, pages, report_file, total, truncated, continued } = run.finish_with(&catalog_file)?.summary;
+    let catalog_file = catalog_file.clone();
+    Ok(Pages { counts, pages, total, truncated, report_file, json_saved, continued, catalog_file })
 }
 
 fn load_all(list: &List<'_>, tasks: Vec<Task>, output: &mut Output<'_>, invocation: &Invocation) -> Result<(), Error> {
     let queue = Queue::new(tasks, list.tabs, list.per_host);
-    let tabs = list.tabs.min(queue.most_at_once());
+    let tabs = list.tabs.min(queue.max_parallel_pages());
     let shared = Shared { queue: Mutex::new(queue), changed: Condvar::new() };
     thread::scope(|scope| {
         // As many as there are tabs: what was taken waits in memory until it is saved.

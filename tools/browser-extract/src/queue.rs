@@ -101,7 +101,7 @@ impl Queue {
     }
 
     /// The maximum number of pages that are ever loaded at once.
-    pub(crate) fn most_at_once(&self) -> usize {
+    pub(crate) fn max_parallel_pages(&self) -> usize {
         self.hosts.iter().map(|host| host.waiting.len().min(self.per_host)).sum()
     }
 
@@ -231,7 +231,7 @@ mod tests {
     fn a_site_is_asked_for_few_pages_at_once() {
         let now = Instant::now();
         let mut queue = queue(&["http://a.example/1", "http://a.example/2", "http://b.example/1"], 1);
-        assert!(queue.most_at_once() == 2 && queue.is_ready(now) && !queue.is_active());
+        assert!(queue.max_parallel_pages() == 2 && queue.is_ready(now) && !queue.is_active());
         let first = load(&mut queue, now).unwrap();
         let other = load(&mut queue, now).unwrap();
         assert_eq!((first.requested.as_str(), other.requested.as_str()), ("http://a.example/1", "http://b.example/1"));

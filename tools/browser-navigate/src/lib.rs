@@ -201,7 +201,7 @@ impl Tool for Args {
             consent: page.consent,
             files,
         };
-        let page = Budget::beside(&frame).page(links, self.offset, self.limit);
+        let page = Budget::for_frame(&frame).page(links, self.offset, self.limit);
         let page = page.map_err(|error| error.detail("url", frame.url.as_str()))?;
         Ok(Answer { links: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
     }

@@ -179,7 +179,7 @@ fn answer(state: &State, path: Option<&Path>) -> Answer {
         sites: vec![],
         truncated: false,
     };
-    answer.sites = Budget::beside(&answer).take_list(sites);
+    answer.sites = Budget::for_frame(&answer).take_list(sites);
     answer.truncated = answer.sites.len() < total;
     answer
 }

@@ -67,7 +67,7 @@ impl Tool for Args {
         let stays =
             |name: &str| name.starts_with('.') || is_gathered(name) || is_of_sessions(name) || listed.contains(name);
         let mut answer = Answer { target_directory: shown(folder.clone()).0, cleared: Cleared::default() };
-        answer.cleared = clear(&roots, &folder, stays, Budget::beside(&answer))?;
+        answer.cleared = clear(&roots, &folder, stays, Budget::for_frame(&answer))?;
         Ok(answer)
     }
 }

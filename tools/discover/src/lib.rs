@@ -6,7 +6,7 @@
 use std::{ffi::OsString, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{Format, Selection, arguments, fail, offers, print};
+use ragmaker_registry::{Format, Selection, arguments, declarations, fail, print};
 use serde_json::Value;
 
 /// Print the tools as an array of function declarations.
@@ -33,9 +33,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match Selection::new(arguments.profile.as_deref(), None, false) {
         Ok(selection) => {
-            let tools = offers(&selection.with_commands(arguments.commands))
+            let tools = declarations(&selection.with_commands(arguments.commands))
                 .iter()
-                .map(|offer| offer.to(arguments.format))
+                .map(|declaration| declaration.to(arguments.format))
                 .collect();
             // One line: indentation would be a third of it, and some clients show it to their model.
             print(&format!("{}\n", Value::Array(tools)))

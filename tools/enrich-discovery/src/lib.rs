@@ -95,7 +95,7 @@ impl Tool for Args {
             truncated: false,
         };
         let named = done.updated.len() + done.added.len() + done.unmatched.len();
-        let mut budget = Budget::beside(&answer);
+        let mut budget = Budget::for_frame(&answer);
         // First the names that the caller has to act on.
         let unmatched = budget.take_list(done.unmatched);
         let added_paths = budget.take_list(done.added);

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Header, SourceType};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, budget::fitting, choice,
-    host, json::Charset,
+    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, budget::longest_prefix,
+    choice, host, json::Charset,
 };
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ impl Tool for Args {
             documents: description.documents,
             truncated: false,
         };
-        let budget = Budget::beside(&answer);
+        let budget = Budget::for_frame(&answer);
         let mut truncated = false;
         for text in header.texts_mut() {
             truncated |= shorten(text, budget.left() / FIELDS, budget.charset());
@@ -102,7 +102,7 @@ const FIELDS: usize = 5;
 /// Cuts a text that takes more than its share of the output; returns whether it did.
 fn shorten(text: &mut String, share: usize, charset: Charset) -> bool {
     // Room for the quotes and the sign of the cut, which takes six characters in ASCII.
-    let fits = fitting(text, share.saturating_sub(8), charset).len();
+    let fits = longest_prefix(text, share.saturating_sub(8), charset).len();
     let cut = fits < text.len();
     if cut {
         text.truncate(fits);

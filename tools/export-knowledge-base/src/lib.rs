@@ -123,7 +123,7 @@ impl Tool for Args {
         let path = std::path::absolute(&path).unwrap_or(path).to_string_lossy().into_owned();
         let mut answer =
             Answer { path, bytes, documents: source.documents.len(), left_out: vec![], total, truncated: false };
-        let mut budget = Budget::beside(&answer);
+        let mut budget = Budget::for_frame(&answer);
         answer.left_out = budget.take_list(source.left_out);
         answer.truncated = answer.left_out.len() < total;
         Ok(answer)

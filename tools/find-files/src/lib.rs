@@ -120,7 +120,7 @@ impl Tool for Args {
             next: Some(Next::WIDEST),
         };
         let mut lossy_paths = vec![];
-        let page = Budget::beside(&answer).page_of(found, total, self.offset, self.limit, |path| {
+        let page = Budget::for_frame(&answer).page_of(found, total, self.offset, self.limit, |path| {
             entries.metadata(&path)?;
             let (path, is_lossy) = shown(path);
             if is_lossy {

@@ -303,7 +303,7 @@ impl Args {
             None if self.raw => rest,
             None => {
                 (answer.markdown, answer.next) = (Some(String::new()), Some(Next::WIDEST));
-                Budget::beside(answer).take_text(rest)
+                Budget::for_frame(answer).take_text(rest)
             }
         };
         answer.truncated = shown.len() < rest.len();

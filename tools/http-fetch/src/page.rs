@@ -1,6 +1,6 @@
 //! One page, which is returned and not saved.
 
-use ragmaker_site::{Content, Kind, Loaded, Via};
+use ragmaker_site::{Content, Kind, LoadMethod, Loaded};
 use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub struct Page {
     /// The arguments for the next page; null on the last page.
     pub next: Option<Next>,
     /// The way in which it was fetched.
-    pub via: Via,
+    pub via: LoadMethod,
     /// The reason why a plain request was not enough, or why the page may be incomplete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
     };
     let start = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
-    let content = Budget::beside(&frame).take_text(rest);
+    let content = Budget::for_frame(&frame).take_text(rest);
     let next = (content.len() < rest.len()).then(|| Next { offset: skipped + content.chars().count() });
     Ok(Page { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
 }

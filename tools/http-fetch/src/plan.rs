@@ -33,7 +33,7 @@ impl Plan {
         let kept = pages.iter().filter(|page| page.kept).count();
         let (total, dropped) = (pages.len(), pages.len() - kept);
         let frame = Self { kept, dropped, pages: vec![], total, truncated: true, next: Some(Next::WIDEST) };
-        let page = Budget::beside(&frame).page(pages, offset, None)?;
+        let page = Budget::for_frame(&frame).page(pages, offset, None)?;
         Ok(Self { pages: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
     }
 }

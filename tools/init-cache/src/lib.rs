@@ -38,7 +38,7 @@ impl Tool for Args {
         roots.directory_to_write(&format!("{IN_PROJECT}/{CACHE}"))?;
         project.create_cache_folder().map_err(|error| ragmaker_files::io_error(&error, &folder))?;
         let mut answer = Answer { cache_directory: shown(folder.clone()).0, cleared: Cleared::default() };
-        answer.cleared = clear(&roots, &folder, |name| !is_gathered(name), Budget::beside(&answer))?;
+        answer.cleared = clear(&roots, &folder, |name| !is_gathered(name), Budget::for_frame(&answer))?;
         Ok(answer)
     }
 }

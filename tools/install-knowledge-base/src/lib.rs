@@ -119,7 +119,7 @@ impl Tool for Args {
         }
         let total = left_out.len();
         let mut answer = Answer { installed, left_out: vec![], total, truncated: false };
-        let mut budget = Budget::beside(&answer);
+        let mut budget = Budget::for_frame(&answer);
         answer.left_out = budget.take_list(left_out);
         answer.truncated = answer.left_out.len() < total;
         Ok(answer)

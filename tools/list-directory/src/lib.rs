@@ -128,7 +128,7 @@ impl Tool for Args {
             next: Some(Next::WIDEST),
             unreadable,
         };
-        let page = Budget::beside(&answer).page_of(found, total, self.offset, self.limit, |path| {
+        let page = Budget::for_frame(&answer).page_of(found, total, self.offset, self.limit, |path| {
             let seen = entries.metadata(&path)?;
             let (name, name_is_lossy) = shown(path.strip_prefix(&base).unwrap_or(&path).to_path_buf());
             Some(Entry {

@@ -32,7 +32,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::{server::Server, sessions::Sessions, stdio, token::Token, twice};
+use crate::{duplicate_keys, server::Server, sessions::Sessions, stdio, token::Token};
 
 /// The only path that the server answers.
 const PATH: &str = "/mcp";
@@ -156,7 +156,7 @@ pub(crate) async fn serve(
 /// The body of a request, with a note if it is a call with a duplicate key in its arguments.
 fn noted(body: Bytes) -> Bytes {
     let Ok(mut message) = serde_json::from_slice::<Value>(&body) else { return body };
-    if twice::note(&mut message, &body) { message.to_string().into() } else { body }
+    if duplicate_keys::note(&mut message, &body) { message.to_string().into() } else { body }
 }
 
 /// Whether the request says that its body is JSON.

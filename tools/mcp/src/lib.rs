@@ -3,6 +3,7 @@
 //! One executable contains several programs: the server, a tool that the server runs in a subprocess
 //! ([`ragmaker_registry::subprocess`]), and the supervisor of a browser that such a tool opened.
 
+mod duplicate_keys;
 #[cfg(feature = "http")]
 mod http;
 mod prompts;
@@ -15,7 +16,6 @@ mod sessions;
 mod stdio;
 #[cfg(feature = "http")]
 mod token;
-mod twice;
 
 use std::{ffi::OsString, panic, process::ExitCode};
 

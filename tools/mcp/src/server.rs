@@ -5,7 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_registry::{Format, Offer, Selection, Tool as Listed, Workflow, find, offers, subprocess, unknown_tool};
+use ragmaker_registry::{
+    Format, Selection, Tool as Listed, ToolDeclaration, Workflow, declarations, find, subprocess, unknown_tool,
+};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Error, HostOptions, INTERNAL_ERROR, Isolation,
     json::{self, Charset},
@@ -24,7 +26,7 @@ use rmcp::{
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
-use crate::{prompts, question, resources::Resources, stdio::Stdio, twice};
+use crate::{duplicate_keys, prompts, question, resources::Resources, stdio::Stdio};
 
 /// The number of calls that run in this process at the same time; further calls wait.
 pub(crate) const AT_ONCE: usize = 16;
@@ -59,14 +61,14 @@ pub(crate) struct Server {
 impl Server {
     /// A server of the selected tools, with these host options.
     pub(crate) fn new(selection: &Selection, host: HostOptions, output_schemas: bool) -> Result<Self, Error> {
-        let described = |offer: &Offer| {
-            let mut tool: Tool = serde_json::from_value(offer.to(Format::Mcp)).ok()?;
+        let described = |declaration: &ToolDeclaration| {
+            let mut tool: Tool = serde_json::from_value(declaration.to(Format::Mcp)).ok()?;
             if output_schemas {
-                tool.output_schema = offer.output_schema().as_object().cloned().map(Arc::new);
+                tool.output_schema = declaration.output_schema().as_object().cloned().map(Arc::new);
             }
-            Some((offer.tool, tool))
+            Some((declaration.tool, tool))
         };
-        let offered: Arc<[_]> = offers(selection).iter().filter_map(described).collect();
+        let offered: Arc<[_]> = declarations(selection).iter().filter_map(described).collect();
         if offered.is_empty() {
             return Err(ARGUMENT_ERROR
                 .error("no tool is left to offer")
@@ -111,7 +113,7 @@ impl Server {
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, Error> {
-        twice::check(&context.meta)?;
+        duplicate_keys::check(&context.meta)?;
         self.run_or_ask(tool, arguments, context).await
     }
 

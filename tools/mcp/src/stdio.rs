@@ -17,7 +17,7 @@ use tokio::{
     sync::{Mutex, mpsc},
 };
 
-use crate::twice;
+use crate::duplicate_keys;
 
 /// The maximum number of bytes of a message: the maximum of a tool's standard input, and its frame.
 const MAX_MESSAGE: usize = (64 << 20) + (64 << 10);
@@ -172,7 +172,7 @@ fn messages(line: &[u8], has_begun: &mut bool) -> Result<VecDeque<ClientJsonRpcM
     }
     let mut json: Value = serde_json::from_slice(line)
         .map_err(|reason| error(&Value::Null, PARSE_ERROR, &format!("the line is not JSON: {reason}")))?;
-    twice::note(&mut json, line);
+    duplicate_keys::note(&mut json, line);
     let id = json["id"].clone();
     let is_notification = id.is_null() && json["method"].is_string();
     let message: ClientJsonRpcMessage = match serde_json::from_value(json) {

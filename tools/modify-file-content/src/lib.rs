@@ -129,7 +129,7 @@ impl Tool for Args {
         };
         let diff = similar::TextDiff::from_lines(&text.text, &after);
         let diff = diff.unified_diff().header(&self.path, &self.path).to_string();
-        let shown = Budget::beside(&answer).take_text(&diff);
+        let shown = Budget::for_frame(&answer).take_text(&diff);
         Ok(Answer { truncated: shown.len() < diff.len(), diff: shown.to_owned(), ..answer })
     }
 }

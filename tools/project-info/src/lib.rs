@@ -131,7 +131,7 @@ impl Tool for Args {
                 .remedy("Ask for fewer paths at a time.")
                 .detail("argument", "--resolve"));
         }
-        let roots = Roots::survey(&invocation.host)?;
+        let roots = Roots::discover_all(&invocation.host)?;
         let text = |path: PathBuf| shown(path).0;
         let of_kind = |kind| roots.all().iter().filter(|root| root.kind == kind).cloned().collect();
         let project = roots.project();

@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, path::PathBuf, thread, time::Duration};
 
-use ragmaker_files::{Place, shown, tally};
+use ragmaker_files::{Place, file_statistics, shown};
 use ragmaker_project::programs::Program;
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub struct Language {
 impl Statistics {
     /// The statistics of the project at `root`.
     pub(crate) fn of(root: &Place) -> Self {
-        let tally = tally(root, COUNTING, ragmaker_media::language);
+        let tally = file_statistics(root, COUNTING, ragmaker_media::language);
         let mut languages: Vec<_> = tally
             .groups
             .into_iter()

@@ -16,8 +16,11 @@ use std::{env, ffi::OsStr, path::Path, process::ExitCode};
 
 fn main() -> ExitCode {
     // Tools start this executable once more, for a part of their work.
-    let roles =
-        [ragmaker_browser::run_if_asked, ragmaker_registry::subprocess::run_if_asked, ragmaker_foreign::run_if_asked];
+    let roles = [
+        ragmaker_browser::run_if_asked,
+        ragmaker_registry::subprocess::run_if_asked,
+        ragmaker_external_tools::run_if_asked,
+    ];
     if let Some(exit) = roles.iter().find_map(|run_if_asked| run_if_asked()) {
         return exit;
     }

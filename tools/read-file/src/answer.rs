@@ -164,7 +164,7 @@ impl Serialize for Data {
 
 /// The result `done`, if all of `source` was read: a text that ended early must not look complete.
 fn whole<T, E: ser::Error>(done: T, failure: Cell<Option<io::Error>>, source: &Source) -> Result<T, E> {
-    let failure = failure.into_inner().map_or_else(|| source.check_whole(), Err);
+    let failure = failure.into_inner().map_or_else(|| source.check_not_truncated(), Err);
     failure.map(|()| done).map_err(E::custom)
 }
 

@@ -8,7 +8,8 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, io_error, rfc3339};
 use ragmaker_office::{
-    DOCUMENT_UNREADABLE, Document, Format, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages,
+    DOCUMENT_UNREADABLE, Document, Format, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages, is_notebook_name,
+    notebook_file,
 };
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Source};
 use ragmaker_tool::{
@@ -22,16 +23,13 @@ mod base64;
 mod decoded;
 mod media;
 mod page;
+mod requested_part;
 mod text;
-mod wanted;
 
 pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
 
 use decoded::{Decoded, encoding_of};
-use wanted::RequestedPart;
-
-/// The name extension of notebooks.
-const NOTEBOOK: &str = ".ipynb";
+use requested_part::RequestedPart;
 
 /// The maximum number of bytes that are kept of standard input.
 const MAX_INPUT: u64 = 64 << 20;
@@ -173,9 +171,12 @@ impl Args {
                 .remedy("Use --offset and --limit for lines.")
                 .detail("argument", "--pages"));
         }
-        if self.may_be_notebook(&path)
-            && let Some(markdown) = notebook(&source, &path)?
-        {
+        let notebook = if self.may_be_notebook(&path) {
+            notebook_file(Path::new(&path), &source).map_err(|error| io_error(&error, Path::new(&path)))?
+        } else {
+            None
+        };
+        if let Some(markdown) = notebook {
             let decoded = Decoded { source: markdown, encoding: "IPYNB".to_owned(), lossy: false };
             let mime_type = "application/x-ipynb+json";
             return text::read_decoded(decoded, wanted, Answer { kind: Kind::Document, mime_type, ..answer });
@@ -193,7 +194,7 @@ impl Args {
         }
         match identified {
             None => media::read(source, false, answer),
-            Some(identified) if identified.encoding.has_lines_of_their_own() => {
+            Some(identified) if identified.encoding.decodes_line_by_line() => {
                 text::read_legacy(source, identified, wanted, answer)
             }
             Some(identified) => text::read_decoded(decoded::decode(&source, identified)?, wanted, answer),
@@ -202,7 +203,7 @@ impl Args {
 
     /// Whether the file at `path` may be a notebook, which is data around the text.
     fn may_be_notebook(&self, path: &str) -> bool {
-        path.to_ascii_lowercase().ends_with(NOTEBOOK) && self.shown_as == OutputForm::Auto && self.encoding.is_none()
+        is_notebook_name(Path::new(path)) && self.shown_as == OutputForm::Auto && self.encoding.is_none()
     }
 
     /// Whether `source` may be a document that is to be converted.
@@ -211,18 +212,6 @@ impl Args {
         let read = source.read_at(0, &mut head).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
         Ok(self.encoding.is_none() && Document::may_start_with(&head[..read]))
     }
-}
-
-/// The notebook at `path` as Markdown; `None` if it is not a notebook.
-fn notebook(source: &Source, path: &str) -> Result<Option<Source>, Error> {
-    if source.size() > MAX_INPUT {
-        return Ok(None);
-    }
-    let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or_default()];
-    let read = source.read_at(0, &mut bytes).map_err(|error| io_error(&error, Path::new(path)))?;
-    bytes.truncate(read);
-    let notebook = std::str::from_utf8(&bytes).ok().and_then(ragmaker_office::notebook);
-    Ok(notebook.map(|markdown| Source::Memory(markdown.into_bytes())))
 }
 
 fn standard_input() -> Result<(Source, Answer), Error> {

@@ -30,7 +30,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
         return Err(error);
     }
     let printed = source.size().div_ceil(3) * 4;
-    let fits = asked || printed < Budget::beside(&Answer::widest(&answer)).left() as u64;
+    let fits = asked || printed < Budget::for_frame(&Answer::widest(&answer)).left() as u64;
     let what = media.size.map_or(String::new(), |size| format!(", {} x {} pixels", size.width, size.height));
     let message = if fits {
         format!("{}{what}: all of it.", media.mime_type)

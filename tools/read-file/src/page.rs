@@ -5,7 +5,7 @@ use std::io;
 use ragmaker_text::{Chunks, Decode};
 use ragmaker_tool::{
     Budget,
-    budget::{fitting, printed},
+    budget::{longest_prefix, printed},
 };
 
 /// The part of a text that fits an answer.
@@ -26,7 +26,7 @@ impl Page {
             text.push_str(chunk);
             // What is longer than this in bytes is so in characters.
             if text.len() > budget * 4 || printed(&text, charset) > budget {
-                let fits = fitting(&text, budget, charset).len();
+                let fits = longest_prefix(&text, budget, charset).len();
                 text.truncate(fits);
                 return Ok(Self { text, cut: true });
             }

@@ -15,7 +15,7 @@ use crate::{
     answer::{Answer, Content, Kind, Lossy, Range, Stream},
     decoded::Decoded,
     page::Page,
-    wanted::{self, RequestedPart},
+    requested_part::{self, RequestedPart},
 };
 
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
@@ -165,8 +165,10 @@ impl Text {
     fn find(&self, wanted: &RequestedPart) -> io::Result<(Option<u64>, Span)> {
         let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
         match wanted.lines {
-            wanted::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
-            wanted::Lines::Tail(count) => lines.from_end(count, COUNT_UP_TO).map(|span| (Some(span.start), span)),
+            requested_part::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
+            requested_part::Lines::Tail(count) => {
+                lines.from_end(count, COUNT_UP_TO).map(|span| (Some(span.start), span))
+            }
         }
     }
 
@@ -199,8 +201,8 @@ impl Text {
         let lossy = Lossy::new(self.lossy);
         let size = self.source.size();
         let limit = match wanted.lines {
-            wanted::Lines::From { limit, .. } => limit,
-            wanted::Lines::Tail(_) => None,
+            requested_part::Lines::From { limit, .. } => limit,
+            requested_part::Lines::Tail(_) => None,
         };
         let first = span.before;
         let (content, shown, next) = if let Some(limit) = limit {
@@ -219,7 +221,7 @@ impl Text {
         } else {
             let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
             let frame = Answer { content: Some(Content::Page(String::new())), ..Answer::widest(&answer) };
-            let page = Page::fill(&mut chunks, Budget::beside(&frame))?;
+            let page = Page::fill(&mut chunks, Budget::for_frame(&frame))?;
             lossy.add(chunks.lossy());
             let ended = page.text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let open = !page.text.is_empty() && !page.text.ends_with('\n');

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, io::Read, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Glob, NO_FILES, Place, Roots, Walk, io_error, shown, walk};
-use ragmaker_office::Document;
+use ragmaker_office::{Document, notebook_file};
 use ragmaker_text::{NOT_TEXT, Source, Text};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Offset, Tool,
@@ -154,7 +154,7 @@ impl Tool for Args {
             truncated: true,
             next: Some(Next { offset: usize::MAX, column_offset: usize::MAX }),
         };
-        let mut budget = Budget::beside(&frame);
+        let mut budget = Budget::for_frame(&frame);
         let Answer { mut files, mut skipped, .. } = frame;
         let mut next = None;
         for (index, path) in paths.into_iter().enumerate().skip(self.offset.index()) {
@@ -314,6 +314,11 @@ impl Args {
             let converted = document.convert(&source, None).map_err(|failure| failure.at(path))?;
             let text = all_of(&converted).map_err(|error| io_error(&error, &place.path()))?;
             return Ok(Decoded { text: text.ok_or_else(too_large)?, encoding, lossy: false });
+        }
+        let notebook = notebook_file(&place.path(), &source).map_err(|error| io_error(&error, &place.path()))?;
+        if let Some(Source::Memory(markdown)) = notebook {
+            let text = String::from_utf8_lossy(&markdown).into_owned();
+            return Ok(Decoded { text, encoding: "IPYNB", lossy: false });
         }
         let Source::Memory(bytes) = source else { return Err(too_large()) };
         match Text::decode(bytes) {

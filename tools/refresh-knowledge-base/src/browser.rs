@@ -28,7 +28,7 @@ pub(crate) fn refresh(
         match one(known, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
-                let file = store.retire(url)?;
+                let file = store.archive(url)?;
                 let page = Page::new(url, Verdict::Gone, error.message());
                 run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
             }

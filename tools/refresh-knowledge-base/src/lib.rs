@@ -83,7 +83,7 @@ impl Args {
         let catalog = at.catalog;
         // There has to be one: nothing is made here.
         let contents = catalog.read()?;
-        let mut store = Store::open(&catalog, at.folder)?.trial(self.dry_run);
+        let mut store = Store::open(&catalog, at.folder)?.dry_run(self.dry_run);
         // A run that was killed is not continued: what it saved is unchanged now, and asked for as such.
         // A dry run leaves the knowledge base as it is; its report goes to a folder for temporary files.
         let scratch = if self.dry_run { Some(scratch()?) } else { None };

@@ -4,7 +4,7 @@ use ragmaker_files::{Roots, shown};
 use ragmaker_text::{Decode, Prior, identify_bytes};
 use ragmaker_tool::{
     Budget,
-    budget::{fitting, printed},
+    budget::{longest_prefix, printed},
     json::Charset,
 };
 
@@ -30,7 +30,7 @@ struct Decoded {
 
 /// Puts the output into `answer`, whose texts are empty.
 pub(crate) fn fill(answer: Answer, mut captured: Captured, _roots: &Roots) -> Answer {
-    let budget = Budget::beside(&answer);
+    let budget = Budget::for_frame(&answer);
     let (left, charset) = (budget.left(), budget.charset());
     let (stdout, stderr) = (decoded(&captured.stdout), decoded(&captured.stderr));
     let need = |text: &Decoded| {
@@ -68,7 +68,7 @@ fn within(text: &Decoded, most: usize, charset: Charset) -> (String, bool) {
     }
     let half = most.saturating_sub(printed(GAP, charset)) / 2;
     let source = if text.has_gap { &text.tail } else { &whole };
-    let head = fitting(if text.has_gap { &text.head } else { &whole }, half, charset);
+    let head = longest_prefix(if text.has_gap { &text.head } else { &whole }, half, charset);
     (format!("{head}{GAP}{}", ending(source, half, charset)), true)
 }
 

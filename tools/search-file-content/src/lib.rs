@@ -141,7 +141,7 @@ impl Tool for Args {
             files_searched: found.files,
             unreadable,
         };
-        let page = Budget::beside(&answer).page_of(found.matches, found.total, self.offset, self.limit, Some)?;
+        let page = Budget::for_frame(&answer).page_of(found.matches, found.total, self.offset, self.limit, Some)?;
         Ok(Answer { matches: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }

@@ -6,7 +6,7 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, shown};
-use ragmaker_office::Document;
+use ragmaker_office::{Document, notebook_file};
 use ragmaker_text::{Reader, SAMPLE, Source};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
@@ -146,7 +146,10 @@ impl<'a> Worker<'a> {
     fn search(&mut self, path: &Path, file: File, size: u64, found: &mut SearchResult) {
         let source = Source::File(file, size);
         let searched = match Self::document(&source) {
-            Ok(None) => self.search_text(path, &source, found),
+            Ok(None) => match notebook_file(path, &source) {
+                Ok(markdown) => self.search_text(path, markdown.as_ref().unwrap_or(&source), found),
+                Err(error) => Err(error),
+            },
             Ok(Some(document)) => match document.convert(&source, None) {
                 Ok(text) => self.search_text(path, &text, found),
                 Err(failure) => {
@@ -173,7 +176,7 @@ impl<'a> Worker<'a> {
         let before = (found.matches.len(), found.total);
         let mut lines =
             Lines { search: self.search, path, most: before.0.saturating_add(self.search.keep), found, before: vec![] };
-        let searched = match text.at_hand() {
+        let searched = match text.whole_if_utf8() {
             Some(text) => self.searcher.search_slice(&self.search.matcher, text, &mut lines),
             None => self.searcher.search_reader(&self.search.matcher, &mut text, &mut lines),
         };

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use ragmaker_config::{Blanks, Config, EmbedSettings, Options};
+use ragmaker_config::{Config, EmbedSettings, Options, Redactor};
 use ragmaker_http::{Client, Limits};
-use ragmaker_index::{Embedded, Kind};
+use ragmaker_index::{Embeddings, Kind};
 use ragmaker_project::Project;
 use ragmaker_tool::Invocation;
 use serde::Deserialize;
@@ -20,14 +20,14 @@ const ONE_BY_ONE: Duration = Duration::from_secs(20);
 /// The maximum number of dimensions of a vector.
 const MAX_DIMENSIONS: usize = 1 << 14;
 /// The longest part of an endpoint's message in an error, in characters.
-const SAID: usize = 200;
+const MAX_MESSAGE: usize = 200;
 
 /// An endpoint.
 pub(crate) struct Endpoint {
     settings: EmbedSettings,
     url: Url,
     client: Client,
-    blanks: Blanks,
+    redactor: Redactor,
     /// The identity of comparable vectors.
     pub(crate) name: String,
 }
@@ -79,18 +79,18 @@ impl Endpoint {
             Some("") | None => url.set_path("/v1/embeddings"),
             Some(_) => url.set_path(&format!("{path}/embeddings")),
         }
-        let mut blanks = Blanks::default();
-        blanks.add(settings.key.value());
+        let mut redactor = Redactor::default();
+        redactor.add(settings.key.value());
         let client = Client::of_service(Limits { connect: CONNECT, whole: REQUEST, ..Limits::default() });
         let name = [url.as_str(), &settings.model, &settings.document_prefix].join("\n");
-        Ok(Self { settings, url, client, blanks, name })
+        Ok(Self { settings, url, client, redactor, name })
     }
 
     /// The vectors of `texts`.
     ///
     /// # Errors
     /// The reason why there are none.
-    pub(crate) fn embed(&self, kind: Kind, texts: &[&str]) -> Result<Embedded, String> {
+    pub(crate) fn embed(&self, kind: Kind, texts: &[&str]) -> Result<Embeddings, String> {
         let prefix = match kind {
             Kind::Query => &self.settings.query_prefix,
             Kind::Document => &self.settings.document_prefix,
@@ -104,7 +104,7 @@ impl Endpoint {
     }
 
     /// Sends the texts one by one. A text that is rejected is halved once, and then has no vector.
-    fn one_by_one(&self, texts: &[String]) -> Result<Embedded, String> {
+    fn one_by_one(&self, texts: &[String]) -> Result<Embeddings, String> {
         let until = Instant::now() + ONE_BY_ONE;
         let mut vectors = vec![];
         for text in texts {
@@ -135,9 +135,9 @@ impl Endpoint {
         let headers = [("authorization", bearer.as_str())];
         let headers = if self.settings.key.is_empty() { &[][..] } else { &headers };
         let answer = self.client.ask(&self.url, headers, Some(body.to_string().as_bytes()));
-        let response = answer.map_err(|error| Failure::Final(self.blanks.blanked(&error.to_string())))?;
+        let response = answer.map_err(|error| Failure::Final(self.redactor.redacted(&error.to_string())))?;
         if response.status != 200 {
-            let why = format!("it answered {}: {}", response.status, self.said(&response.body));
+            let why = format!("it answered {}: {}", response.status, self.error_message(&response.body));
             // llama.cpp answers 500 for a text that is longer than its batch.
             let is_of_text = matches!(response.status, 400 | 413 | 422 | 500);
             return Err(if is_of_text { Failure::Refused(why) } else { Failure::Final(why) });
@@ -147,12 +147,12 @@ impl Endpoint {
         in_order(answer.data, texts.len()).map_err(|why| Failure::Final(why.to_owned()))
     }
 
-    fn said(&self, body: &[u8]) -> String {
+    fn error_message(&self, body: &[u8]) -> String {
         let text = String::from_utf8_lossy(body);
         let parsed: Value = serde_json::from_str(&text).unwrap_or_default();
-        let said = ["/error/message", "/error", "/message"].iter().find_map(|path| parsed.pointer(path)?.as_str());
-        let line = said.unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
-        self.blanks.blanked(&line).chars().take(SAID).collect()
+        let message = ["/error/message", "/error", "/message"].iter().find_map(|path| parsed.pointer(path)?.as_str());
+        let line = message.unwrap_or(&text).split_whitespace().collect::<Vec<_>>().join(" ");
+        self.redactor.redacted(&line).chars().take(MAX_MESSAGE).collect()
     }
 }
 

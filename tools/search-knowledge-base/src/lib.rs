@@ -199,7 +199,8 @@ impl Tool for Args {
                 "Try other words, the language of the documents, fewer filters (match, since), or no phrases in quotes.",
             ),
         };
-        let page = Budget::beside(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;
+        let page =
+            Budget::for_frame(&answer).page_of(hits, total, self.offset, self.limit, |hit| Some(shown_hit(hit)))?;
         Ok(Answer { hits: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }

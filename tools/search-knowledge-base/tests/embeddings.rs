@@ -92,12 +92,12 @@ fn citations(answer: &Value) -> Vec<&str> {
 /// The texts that an endpoint was asked for, by request.
 fn asked(endpoint: &Scripted) -> Vec<Vec<String>> {
     let texts = |got: &ReceivedRequest| serde_json::from_value(got.body["input"].clone()).unwrap();
-    endpoint.got().iter().map(texts).collect()
+    endpoint.requests().iter().map(texts).collect()
 }
 
 #[test]
 fn a_part_is_found_by_its_meaning() {
-    let endpoint = Scripted::by(vectors);
+    let endpoint = Scripted::with_script(vectors);
     let case = Case::with(&endpoint.url);
     let answer = case.search("lunar vessel water");
     // Both legs find the harbour; no document has the word "lunar".
@@ -105,7 +105,7 @@ fn a_part_is_found_by_its_meaning() {
     assert_eq!(citations(&answer)[1], "cache/tides.md#tides");
     assert_eq!((&answer["coverage"], &answer["warning"]), (&json!(0.33), &Value::Null));
     assert_eq!(answer["ranking"]["embedded"], 3);
-    let got = endpoint.got();
+    let got = endpoint.requests();
     assert!(got.iter().all(|got| got.head.starts_with("POST /v1/embeddings ")));
     assert!(got.iter().all(|got| got.head.to_lowercase().contains(&format!("authorization: bearer {KEY}"))));
     assert!(got.iter().all(|got| got.body["model"] == "m"));
@@ -117,7 +117,7 @@ fn a_part_is_found_by_its_meaning() {
 
 #[test]
 fn only_changed_parts_are_embedded_again() {
-    let endpoint = Scripted::by(vectors);
+    let endpoint = Scripted::with_script(vectors);
     let case = Case::with(&format!("{}/v1", endpoint.url));
     case.search("moon");
     assert_eq!(asked(&endpoint).concat().len(), 4);
@@ -161,7 +161,7 @@ fn without_an_answer_of_the_endpoint_words_rank() {
     ];
     for failure in failures {
         let head = failure.head.clone();
-        let endpoint = Scripted::by(move |_| failure.clone());
+        let endpoint = Scripted::with_script(move |_| failure.clone());
         let case = Case::with(&endpoint.url);
         let answer = case.search("moon");
         assert_eq!((citations(&answer), &answer["coverage"]), (vec!["cache/tides.md#tides"], &json!(1.0)), "{head}");
@@ -181,7 +181,7 @@ fn without_an_answer_of_the_endpoint_words_rank() {
 
 #[test]
 fn a_refused_text_goes_without_a_vector() {
-    let endpoint = Scripted::by(|got| {
+    let endpoint = Scripted::with_script(|got| {
         let is_refused = got.body["input"].to_string().contains("loaf");
         if is_refused { Reply::status("400 Bad Request", "", r#"{"error": "too long"}"#) } else { vectors(got) }
     });
@@ -196,7 +196,7 @@ fn a_refused_text_goes_without_a_vector() {
 
 #[test]
 fn later_searches_embed_the_remaining_parts() {
-    let endpoint = Scripted::by(vectors);
+    let endpoint = Scripted::with_script(vectors);
     let case = Case::with(&endpoint.url);
     let text = fs::read_to_string(case.config.join("ragmaker/ragmaker.toml")).unwrap();
     fs::write(case.config.join("ragmaker/ragmaker.toml"), text.clone() + "embed_budget_s = 0\n").unwrap();
@@ -209,7 +209,7 @@ fn later_searches_embed_the_remaining_parts() {
 
 #[test]
 fn a_project_does_not_choose_who_receives_the_documents() {
-    let endpoint = Scripted::by(vectors);
+    let endpoint = Scripted::with_script(vectors);
     let case = Case::new();
     case.tree.write("ragmaker.toml", format!("[search]\nembed_url = '{}'\n", endpoint.url));
     let answer = case.search("moon");
@@ -234,7 +234,7 @@ fn a_project_does_not_choose_who_receives_the_documents() {
 
 #[test]
 fn filters_and_exclusions_apply_to_vectors() {
-    let endpoint = Scripted::by(vectors);
+    let endpoint = Scripted::with_script(vectors);
     let case = Case::with(&endpoint.url);
     let total = |query: &str| case.search(query)["total"].as_u64().unwrap();
     assert_eq!((total("lunar"), total("lunar -moon")), (3, 2));

@@ -118,7 +118,7 @@ impl Tool for Args {
             truncated: false,
             next: Some(Next::WIDEST),
         };
-        let page = Budget::beside(&answer).page(advice, self.offset, self.limit)?;
+        let page = Budget::for_frame(&answer).page(advice, self.offset, self.limit)?;
         Ok(Answer { advice: Some(page.items), truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }
@@ -171,7 +171,7 @@ fn failed(findings: Vec<Finding>, documents: usize, catalog: &Catalog, args: &Ar
             .detail("next", serde_json::to_value(next).unwrap_or_default())
             .detail("findings", serde_json::to_value(findings).unwrap_or_default())
     };
-    match Budget::beside(&paged(false, Some(Next::WIDEST), &[])).page(findings, args.offset, args.limit) {
+    match Budget::for_frame(&paged(false, Some(Next::WIDEST), &[])).page(findings, args.offset, args.limit) {
         Ok(page) => paged(page.next.is_some(), page.next, &page.items),
         Err(error) => error,
     }

@@ -1,6 +1,6 @@
 //! The search engines: the request to each, and the place of the results in its answer.
 
-use ragmaker_config::{Blanks, SearchEngine, SearchSettings};
+use ragmaker_config::{Redactor, SearchEngine, SearchSettings};
 use ragmaker_http::{Client, Limits, Response};
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 4 << 20;
 /// The maximum number of results that Google returns at once.
 const GOOGLE_PAGE: usize = 10;
 /// The maximum number of characters that are repeated of what an engine says.
-const SAID: usize = 300;
+const MAX_MESSAGE: usize = 300;
 
 /// The first `count` results for `query`.
 ///
@@ -58,7 +58,7 @@ struct Service<'a> {
     settings: &'a SearchSettings,
     base: Url,
     client: Client,
-    blanks: Blanks,
+    redactor: Redactor,
 }
 
 impl<'a> Service<'a> {
@@ -75,10 +75,10 @@ impl<'a> Service<'a> {
         let base = Url::parse(&format!("{}/", base.trim_end_matches('/'))).map_err(|error| {
             SEARCH_FAILED.error(format!("search.base_url is not a URL: {error}")).detail("key", "search.base_url")
         })?;
-        let mut blanks = Blanks::default();
-        blanks.add(settings.key.value());
+        let mut redactor = Redactor::default();
+        redactor.add(settings.key.value());
         let limits = Limits { body: MAX_BYTES, decompressed: MAX_BYTES, ..Limits::default() };
-        Ok(Self { settings, base, client: Client::of_service(limits), blanks })
+        Ok(Self { settings, base, client: Client::of_service(limits), redactor })
     }
 
     /// Google returns ten results at once.
@@ -143,9 +143,9 @@ impl<'a> Service<'a> {
 
     fn refused(&self, response: &Response, body: Option<&Value>) -> Error {
         let status = response.status;
-        let said = body.map_or_else(|| String::from_utf8_lossy(&response.body).into_owned(), said);
-        let said = self.blanks.blanked(&said);
-        let what = format!("it answered {status}: {}", plain(&said, SAID));
+        let message = body.map_or_else(|| String::from_utf8_lossy(&response.body).into_owned(), error_message);
+        let message = self.redactor.redacted(&message);
+        let what = format!("it answered {status}: {}", plain(&message, MAX_MESSAGE));
         let is_about = |words: &[&str]| {
             let text = body.map(ToString::to_string).unwrap_or_default().to_lowercase();
             words.iter().any(|word| text.contains(word))
@@ -185,7 +185,7 @@ impl<'a> Service<'a> {
         let list = answer.pointer(list).and_then(Value::as_array).ok_or_else(|| {
             self.failed(&format!(
                 "its answer has no list of results: {}",
-                plain(&self.blanks.blanked(&said(answer)), SAID)
+                plain(&self.redactor.redacted(&error_message(answer)), MAX_MESSAGE)
             ))
         })?;
         let hit = |result: &Value| {
@@ -208,7 +208,10 @@ impl<'a> Service<'a> {
             |pair: &Value| format!("{} ({})", pair[0].as_str().unwrap_or("?"), pair[1].as_str().unwrap_or("?"));
         let engines = silent.iter().map(engine).collect::<Vec<_>>().join(", ");
         Err(self
-            .failed(&format!("it has no result, and of its engines these did not answer: {}", plain(&engines, SAID)))
+            .failed(&format!(
+                "it has no result, and of its engines these did not answer: {}",
+                plain(&engines, MAX_MESSAGE)
+            ))
             .remedy(
                 "Try again later, or with another engine; the server's settings.yml lists the engines that it asks.",
             ))
@@ -225,7 +228,7 @@ impl<'a> Service<'a> {
 }
 
 /// The error message in an answer.
-fn said(body: &Value) -> String {
+fn error_message(body: &Value) -> String {
     let paths = ["/error/message", "/error/detail", "/detail/error", "/detail", "/error", "/message"];
     let text = paths.iter().find_map(|path| body.pointer(path)?.as_str());
     text.map_or_else(|| body.to_string(), str::to_owned)

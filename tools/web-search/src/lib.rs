@@ -138,14 +138,14 @@ impl Tool for Args {
         let closed = total - allowed.len();
         let mut answer = Answer { query, engine: settings.engine.name(), results: vec![], total, message: None };
         let longest = "00 of the results are of domains that may not be opened. 00 more did not fit into the answer.";
-        let mut room = Budget::beside(&Answer {
+        let mut budget = Budget::for_frame(&Answer {
             query: answer.query.clone(),
             results: vec![],
             message: Some(longest.into()),
             ..answer
         });
         let fitting = allowed.len();
-        answer.results = room.take_list(allowed);
+        answer.results = budget.take_list(allowed);
         answer.message = message(total, closed, fitting - answer.results.len());
         Ok(answer)
     }

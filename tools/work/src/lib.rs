@@ -112,21 +112,21 @@ impl Tool for Args {
             state.work = work;
             Ok(())
         })?;
-        Ok(fitting(updated, state.work))
+        Ok(longest_prefix(updated, state.work))
     }
 }
 
-/// The answer with the texts as long as an answer has room for.
-fn fitting(updated: Vec<&'static str>, mut work: Work) -> Answer {
+/// The answer with the texts as long as an answer has budget for.
+fn longest_prefix(updated: Vec<&'static str>, mut work: Work) -> Answer {
     let names: Vec<_> = work.texts().into_iter().map(|(name, text)| (name, text.to_owned())).collect();
     let mut frame = Answer { updated, work: work.clone(), truncated: false };
     for (name, _) in &names {
         frame.work.text_mut(name).map(std::mem::take);
     }
-    let room = Budget::beside(&frame);
-    let cost = |text: &str| budget::printed(text, room.charset()) + OVERHEAD;
+    let budget = Budget::for_frame(&frame);
+    let cost = |text: &str| budget::printed(text, budget.charset()) + OVERHEAD;
     // The longest share at which all fit: short texts leave their rest to long ones.
-    let mut left = room.left();
+    let mut left = budget.left();
     let mut lengths: Vec<_> = names.iter().map(|(_, text)| cost(text)).collect();
     lengths.sort_unstable();
     let mut share = usize::MAX;
@@ -143,7 +143,7 @@ fn fitting(updated: Vec<&'static str>, mut work: Work) -> Answer {
         if cost(text) > share
             && let Some(shown) = work.text_mut(name)
         {
-            *shown = format!("{}…", budget::fitting(text, share.saturating_sub(OVERHEAD), room.charset()));
+            *shown = format!("{}…", budget::longest_prefix(text, share.saturating_sub(OVERHEAD), budget.charset()));
             truncated = true;
         }
     }

@@ -17,7 +17,7 @@ use ragmaker_packages::{Browser, is_root};
 use ragmaker_tests::site::Site;
 
 use super::{
-    floor::{self, Floor},
+    baseline::{self, Baseline},
     harness::{Subject, compare, verdict},
     memory, release_build,
 };
@@ -102,7 +102,7 @@ impl Bench {
         // With a browser of an earlier run, the start would not be cold.
         done(&mut self.tool("close", &[]))?;
         let mut dump = Command::new(&self.programs.chromium);
-        dump.args(floor::flags(&self.folder.join("dump-dom"))).arg("--dump-dom").arg(&self.page);
+        dump.args(baseline::flags(&self.folder.join("dump-dom"))).arg("--dump-dom").arg(&self.page);
         let subjects = vec![
             Subject::process("chromium --dump-dom", dump, 0),
             Subject::process("browser-navigate, no session", self.navigate(), 0).at_most(1.5),
@@ -111,37 +111,37 @@ impl Bench {
     }
 
     fn warm(&self, saved: Option<(&Path, usize)>, wants: impl Fn(Part) -> bool) -> anyhow::Result<()> {
-        let floor = Floor::start(&self.programs, &self.folder.join("floor"))?;
+        let baseline = Baseline::start(&self.programs, &self.folder.join("baseline"))?;
         let peer = AgentBrowser::find(&self.folder, &self.programs.chromium);
         if let Err(error) = &peer {
             println!("agent-browser is left out: {error:#}");
         }
         done(&mut self.tool("open", &[]))?;
         let peer = peer.as_ref().ok();
-        let measured = self.warm_parts(&floor, peer, saved, wants);
+        let measured = self.warm_parts(&baseline, peer, saved, wants);
         done(&mut self.tool("close", &[]))?;
         measured
     }
 
     fn warm_parts(
         &self,
-        floor: &Floor,
+        baseline: &Baseline,
         peer: Option<&AgentBrowser>,
         saved: Option<(&Path, usize)>,
         wants: impl Fn(Part) -> bool,
     ) -> anyhow::Result<()> {
         if wants(Part::Plain) {
-            self.warm_rounds(floor, peer)?;
+            self.warm_rounds(baseline, peer)?;
             self.memory()?;
         }
         if wants(Part::Act) {
-            act::run(self, floor, peer)?;
+            act::run(self, baseline, peer)?;
         }
         if wants(Part::Noise) {
             pages::noise(self)?;
         }
         if wants(Part::Documentation) {
-            pages::documentation(self, floor, peer)?;
+            pages::documentation(self, baseline, peer)?;
         }
         if let Some((folder, every)) = saved.filter(|_| wants(Part::Saved)) {
             pages::saved(self, peer, folder, every)?;
@@ -149,13 +149,13 @@ impl Bench {
         Ok(())
     }
 
-    fn warm_rounds(&self, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+    fn warm_rounds(&self, baseline: &Baseline, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
         let output = self.folder.join("kb/cache/documents");
         let mut extract = self.tool("extract", &["--url", &self.page]);
         extract.arg("--output-dir").arg(output).arg("--kb-root").arg(self.folder.join("kb"));
         let both = [self.navigate(), extract];
         let mut subjects = vec![
-            Subject::new("Chromium: navigation to load", || floor.load(&self.page)),
+            Subject::new("Chromium: navigation to load", || baseline.load(&self.page)),
             Subject::process("browser-navigate", self.navigate(), 0).at_most(1.5),
             Subject::processes("browser-navigate, then browser-extract", both).at_most(1.85),
         ];

@@ -12,7 +12,7 @@ use anyhow::ensure;
 use ragmaker_packages::Browser;
 
 use super::{
-    floor::Floor,
+    baseline::Baseline,
     harness::{median, percentile, verdict},
     release_build,
     search::{self, SearchSet},
@@ -79,30 +79,30 @@ fn one(programs: &Browser, tool: &Path, set: &SearchSet, folder: &Path) -> anyho
     let (mut opened, mut keys, mut first, mut busy) = (vec![], vec![], vec![], vec![]);
     for _ in 0..ROUNDS {
         // A browser of its own: what it compiled and kept would make the next one faster.
-        let floor = Floor::start(programs, &folder.join("profile"))?;
+        let baseline = Baseline::start(programs, &folder.join("profile"))?;
         // It is open when it is drawn and a key in its search finds all texts prepared.
-        let (loaded, preparing) = (floor.load(&url)?, Instant::now());
-        floor.value(READY)?;
+        let (loaded, preparing) = (baseline.load(&url)?, Instant::now());
+        baseline.value(READY)?;
         opened.push((loaded + preparing.elapsed()).as_secs_f64() * 1e3);
-        floor.watch()?;
-        floor.value(WATCH)?;
-        floor.value("document.getElementById('query').focus()")?;
+        baseline.watch()?;
+        baseline.value(WATCH)?;
+        baseline.value("document.getElementById('query').focus()")?;
         for (number, question) in set.questions.iter().step_by((set.questions.len() / 5).max(1)).take(5).enumerate() {
-            let before = floor.busy()?;
+            let before = baseline.busy()?;
             for key in question.text.chars().take(20) {
-                floor.insert(&key.to_string())?;
+                baseline.insert(&key.to_string())?;
                 // A fast typist's pace.
                 std::thread::sleep(Duration::from_millis(70));
             }
             let wait = "new Promise(done => setTimeout(() => done(window.keys.splice(0)), 300))";
-            let times = floor.value(wait)?;
+            let times = baseline.value(wait)?;
             let times: Vec<f64> =
                 times.as_array().into_iter().flatten().filter_map(serde_json::Value::as_f64).collect();
             ensure!(!times.is_empty(), "no key was noted");
-            busy.push((floor.busy()? - before) * 1e3 / times.len() as f64);
+            busy.push((baseline.busy()? - before) * 1e3 / times.len() as f64);
             first.extend((number == 0).then_some(times[0]));
             keys.extend(times);
-            floor.value("document.getElementById('query').select()")?;
+            baseline.value("document.getElementById('query').select()")?;
         }
         fs::remove_dir_all(folder.join("profile"))?;
     }

@@ -18,7 +18,16 @@ const BROWSER: u64 = 5_000_000;
 const READ_FILE: f64 = 1.5;
 
 /// The tools that have a goal.
-const MEASURED: [&str; 5] = ["read-file", "browser-open", "browser-navigate", "browser-extract", "browser-close"];
+const MEASURED: [&str; 8] = [
+    "read-file",
+    "browser-open",
+    "browser-navigate",
+    "browser-extract",
+    "browser-look",
+    "browser-act",
+    "browser-state",
+    "browser-close",
+];
 
 pub(crate) fn run() -> anyhow::Result<()> {
     let built = release_build(&MEASURED)?;

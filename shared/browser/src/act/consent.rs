@@ -1,6 +1,6 @@
 //! Declining consent banners: in the page, and in its frames.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,20 +10,11 @@ use crate::{
     consent::{Consent, ConsentOutcome},
     elements::{CONSENT, Frames},
     error::{CommandError, Failure},
+    limits,
 };
 
 /// The most clicks: some banners have two layers, and a question after them.
 const MAX_CLICKS: usize = 4;
-
-/// How long a banner may take to appear where the page loads the script of a platform, and has stored no answer. It is
-/// part of the answer's documentation ([`ConsentOutcome::NotShown`]).
-const APPEARS: Duration = Duration::from_millis(800);
-
-/// How long a banner may take to disappear, or its second layer to appear.
-const CHANGES: Duration = Duration::from_secs(2);
-
-/// The interval between two looks.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// What `js/consent.js` did in a frame.
 #[derive(Debug, Deserialize)]
@@ -50,7 +41,7 @@ impl Actor<'_, '_> {
 
     fn declined(&mut self) -> Result<Consent, StepError> {
         let mut consent = Consent::default();
-        let mut patience = Instant::now() + APPEARS;
+        let mut patience = Instant::now() + limits::CONSENT_APPEARS;
         while consent.clicked.len() < MAX_CLICKS {
             let begun = Instant::now();
             let Some(banner) = self.consent("step")? else { break };
@@ -76,7 +67,7 @@ impl Actor<'_, '_> {
                 }
                 Some(Did::Opened) => {
                     self.settle(begun)?;
-                    patience = Instant::now() + CHANGES;
+                    patience = Instant::now() + limits::CONSENT_CHANGES;
                 }
                 // The banner, or its next layer, may be about to come.
                 Some(Did::Expected) | None => {
@@ -84,7 +75,7 @@ impl Actor<'_, '_> {
                     if !may_come || Instant::now() >= patience.min(self.until) {
                         break;
                     }
-                    self.listen(PAUSE)?;
+                    self.listen(limits::CONSENT_PAUSE)?;
                 }
             }
         }
@@ -92,7 +83,7 @@ impl Actor<'_, '_> {
     }
 
     fn is_banner_gone(&mut self) -> Result<bool, StepError> {
-        let until = self.until.min(Instant::now() + CHANGES);
+        let until = self.until.min(Instant::now() + limits::CONSENT_CHANGES);
         loop {
             if self.consent("shown")?.is_none_or(|banner| banner.did == Some(Did::Expected)) {
                 return Ok(true);
@@ -100,7 +91,7 @@ impl Actor<'_, '_> {
             if Instant::now() >= until {
                 return Ok(false);
             }
-            self.listen(PAUSE)?;
+            self.listen(limits::CONSENT_PAUSE)?;
         }
     }
 

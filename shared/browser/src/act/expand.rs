@@ -10,6 +10,7 @@ use crate::{
     elements::EXPAND,
     error::{CommandError, Failure},
     expansion::{Expand, Expanded},
+    limits,
 };
 
 /// The maximum number of rounds of opening: a section may have others in it, and a button may bring the next part many times.
@@ -88,7 +89,7 @@ impl Actor<'_, '_> {
             if still >= STILL {
                 return Ok(screens);
             }
-            self.listen(super::GROWTH_TIMEOUT)?;
+            self.listen(limits::GROWTH_TIMEOUT)?;
         }
     }
 

@@ -46,22 +46,14 @@ use crate::{
     codes::{ELEMENT_NOT_FOUND, TIMEOUT},
     elements::{Frame, Frames, Locator, Place},
     error::{CommandError, Failure},
+    limits::{self, LIMITS},
     navigation::Navigation,
     page::Page,
-    readiness::{NetworkState, Text, limits::LIMITS, watch_script},
+    readiness::{NetworkState, Text, watch_script},
 };
-
-/// The time that is reserved for reading the page at the end of a call.
-pub(crate) const RESERVE: Duration = Duration::from_millis(1500);
 
 /// After a step with an effect, the page must be quiet for this long, in milliseconds.
 const QUIET: f64 = 25.0;
-
-/// How long to wait for the first effect of a repeated step.
-const GROWTH_TIMEOUT: Duration = Duration::from_millis(300);
-
-/// How long a known element must be missing to count as removed.
-const REMOVAL_TIME: Duration = Duration::from_millis(300);
 
 /// The result of the steps.
 #[derive(Debug)]
@@ -102,7 +94,7 @@ impl<'n, 'a> Actor<'n, 'a> {
 
     /// An actor that finds and points at nothing by name, for which the browser need not keep an accessibility tree.
     pub(crate) fn following(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
-        let until = navigation.deadline.checked_sub(RESERVE).unwrap_or(navigation.deadline);
+        let until = navigation.deadline.checked_sub(limits::ACT_RESERVE).unwrap_or(navigation.deadline);
         let loading = navigation.loading.clone();
         let followed = navigation.tab.socket.follow_frames(loading, until);
         followed.map_err(|error| Failure::of(error, &navigation.url))?;
@@ -234,7 +226,7 @@ pub(crate) trait TakeSteps: Surface {
         let (mut times, mut line) = (0, String::new());
         let mut length = self.length()?;
         loop {
-            let patience = (times > 0).then_some(REMOVAL_TIME);
+            let patience = (times > 0).then_some(limits::REMOVAL_TIMEOUT);
             match self.once(&step.action, patience) {
                 Ok(done) => line = done,
                 // The repeated step has loaded everything.
@@ -250,7 +242,7 @@ pub(crate) trait TakeSteps: Surface {
                 Repetition::Rest => {
                     let mut grown = self.length()?;
                     if grown <= length {
-                        self.listen(GROWTH_TIMEOUT)?;
+                        self.listen(limits::GROWTH_TIMEOUT)?;
                         self.settle(Instant::now())?;
                         grown = self.length()?;
                     }

@@ -12,22 +12,14 @@ use super::{
     input::{Requirement, StepError, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
-    surface::{ELEMENT_TIMEOUT, Surface},
+    surface::Surface,
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
     elements::Locator,
     error::CommandError,
+    limits,
 };
-
-/// How long to wait for a list or a file dialog to open.
-pub(super) const LIST_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// How long to wait for a checkbox to change its state.
-const CHECK_TIMEOUT: Duration = Duration::from_millis(600);
-
-/// The interval between two attempts.
-pub(super) const PAUSE: Duration = Duration::from_millis(30);
 
 /// A text up to this length is typed key by key.
 const TYPED: usize = 100;
@@ -39,7 +31,7 @@ const SHOWN: usize = 60;
 pub(super) trait Perform: Surface {
     /// Performs a step, and returns its description. `patience` limits the wait for its element.
     fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
-        let patience = patience.unwrap_or(ELEMENT_TIMEOUT);
+        let patience = patience.unwrap_or(limits::ELEMENT_TIMEOUT);
         match action {
             Action::Click(locator) => {
                 let reached = self.reach_within(locator, Requirement::Click, patience)?;
@@ -133,7 +125,7 @@ pub(super) trait Perform: Surface {
                 return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(locator)));
             }
             // The options may be loading.
-            if begun.elapsed() > LIST_TIMEOUT || Instant::now() + PAUSE > self.until() {
+            if begun.elapsed() > limits::LIST_TIMEOUT || Instant::now() + limits::STEP_PAUSE > self.until() {
                 let missing = answer["missing"].as_str().unwrap_or_default();
                 let reason = if answer["single"] == true {
                     "takes one option".to_owned()
@@ -145,7 +137,7 @@ pub(super) trait Perform: Surface {
                 let error = unusable(locator, &reached.state, &reason).remedy("Choose one of the options.");
                 return Err(error.detail("options", answer["options"].clone()).into());
             }
-            self.listen(PAUSE)?;
+            self.listen(limits::STEP_PAUSE)?;
         }
     }
 
@@ -158,7 +150,7 @@ pub(super) trait Perform: Surface {
         }
         for text in texts {
             let option = option(text);
-            let reached = self.reach_within(&option, Requirement::Click, LIST_TIMEOUT)?;
+            let reached = self.reach_within(&option, Requirement::Click, limits::LIST_TIMEOUT)?;
             self.click(&option, &reached)?;
         }
         Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(locator)))
@@ -184,7 +176,7 @@ pub(super) trait Perform: Surface {
                 }
                 // The page was replaced.
                 Err(CommandError::Failed(_)) => break,
-                Ok(_) if begun.elapsed() < CHECK_TIMEOUT => self.listen(PAUSE)?,
+                Ok(_) if begun.elapsed() < limits::CHECK_TIMEOUT => self.listen(limits::STEP_PAUSE)?,
                 Ok(_) => {
                     return Err(unusable(locator, &reached.state, &format!("was clicked and is not {verb}")).into());
                 }
@@ -231,12 +223,12 @@ pub(super) trait Perform: Surface {
                 let then = if there { "showed" } else { "was gone" };
                 return Ok(format!("waited until {} {then}", shown(given)));
             }
-            if Instant::now() + PAUSE >= self.until() {
+            if Instant::now() + limits::STEP_PAUSE >= self.until() {
                 let did_not = if there { "did not show" } else { "did not go" };
                 let error = TIMEOUT.error(format!("{} {did_not} in time", shown(given)));
                 return Err(error.remedy(LONGER).into());
             }
-            self.listen(PAUSE)?;
+            self.listen(limits::STEP_PAUSE)?;
         }
     }
 

@@ -1,5 +1,5 @@
 //! What steps are taken on: a page by its DevTools socket ([`Actor`](super::Actor)), or by WebDriver commands alone
-//! ([`PlainActor`](crate::plain::PlainActor)). The steps themselves are the same.
+//! ([`WebDriverActor`](crate::webdriver_only::WebDriverActor)). The steps themselves are the same.
 
 use std::time::{Duration, Instant};
 
@@ -11,16 +11,7 @@ use super::{
     input::{Requirement, StepError, UsableElement, gone},
     keys::Keys,
 };
-use crate::{codes::ELEMENT_AMBIGUOUS, elements::Locator, error::CommandError};
-
-/// How long to wait for an element to exist and be usable.
-pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The same if several elements match and some may be about to disappear.
-const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
-
-/// The interval between two attempts.
-const PAUSE: Duration = Duration::from_millis(40);
+use crate::{codes::ELEMENT_AMBIGUOUS, elements::Locator, error::CommandError, limits};
 
 /// A page in which steps are taken.
 pub(crate) trait Surface {
@@ -82,7 +73,7 @@ pub(crate) trait Surface {
 
     /// Waits until the element that `locator` names fulfils `need`, and returns it.
     fn reach(&mut self, locator: &Locator, need: Requirement) -> Result<UsableElement, StepError> {
-        self.reach_within(locator, need, ELEMENT_TIMEOUT)
+        self.reach_within(locator, need, limits::ELEMENT_TIMEOUT)
     }
 
     /// The same for at most `patience`.
@@ -101,11 +92,11 @@ pub(crate) trait Surface {
                 Err(CommandError::Failed(_)) => gone(locator),
                 Err(error) => return Err(error.into()),
             };
-            let patience = if error.is(ELEMENT_AMBIGUOUS) { AMBIGUITY_TIMEOUT.min(patience) } else { patience };
-            if begun.elapsed() >= patience || Instant::now() + PAUSE >= self.until() {
+            let patience = if error.is(ELEMENT_AMBIGUOUS) { limits::AMBIGUITY_TIMEOUT.min(patience) } else { patience };
+            if begun.elapsed() >= patience || Instant::now() + limits::ELEMENT_PAUSE >= self.until() {
                 return Err(error.into());
             }
-            self.listen(PAUSE)?;
+            self.listen(limits::ELEMENT_PAUSE)?;
         }
         Err(gone(locator).into())
     }

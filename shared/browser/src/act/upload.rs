@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use super::{
     Actor,
     input::{Requirement, StepError, UsableElement, unusable},
-    perform::{LIST_TIMEOUT, PAUSE},
     surface::Surface,
 };
-use crate::{elements::Locator, error::CommandError};
+use crate::{elements::Locator, error::CommandError, limits};
 
 impl Actor<'_, '_> {
     /// Gives files to the element, or to the dialog that a click on it opens.
@@ -41,14 +40,14 @@ impl Actor<'_, '_> {
         self.click(locator, &reached)?;
         let begun = Instant::now();
         let mut field = None;
-        while field.is_none() && begun.elapsed() < LIST_TIMEOUT && Instant::now() < until {
+        while field.is_none() && begun.elapsed() < limits::LIST_TIMEOUT && Instant::now() < until {
             for event in self.navigation.tab.socket.take_side_events() {
                 if event.method == "Page.fileChooserOpened" {
                     field = event.params["backendNodeId"].as_i64();
                 }
                 self.side_effects.event(&event.method, &event.params);
             }
-            self.listen(PAUSE)?;
+            self.listen(limits::STEP_PAUSE)?;
         }
         self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
         let field = field.ok_or_else(|| unusable(locator, &reached.state, "asks for no file"))?;

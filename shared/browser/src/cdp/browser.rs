@@ -10,10 +10,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::socket::Socket;
-use crate::{endpoint::Endpoint, error::CommandError};
-
-/// How long to wait for tabs to close before the browser quits.
-const TABS_CLOSE: Duration = Duration::from_millis(300);
+use crate::{endpoint::Endpoint, error::CommandError, limits};
 
 /// The browser's socket, with a common deadline for all commands.
 pub(crate) struct BrowserSocket {
@@ -132,7 +129,7 @@ impl BrowserSocket {
         for handle in open {
             self.command("Target.closeTarget", &json!({"targetId": handle}))?;
         }
-        let until = Instant::now() + TABS_CLOSE;
+        let until = Instant::now() + limits::TABS_CLOSE_TIMEOUT;
         let mut emptied = self.tabs()?.len() == 1;
         while !emptied && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(10));

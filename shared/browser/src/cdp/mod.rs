@@ -21,5 +21,4 @@ mod socket;
 mod tab;
 
 pub(crate) use browser::{BrowserSocket, socket_of};
-pub(crate) use socket::TIMEOUT;
 pub(crate) use tab::{HOST_ANSWERED, TabSocket, returned};

@@ -14,10 +14,8 @@ use url::Url;
 use crate::{
     endpoint::{self, Endpoint},
     error::CommandError,
+    limits,
 };
-
-/// The time limit for commands to the browser process, which is never busy with pages.
-pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest network event that is parsed, in bytes. Longer events contain `data:` URLs with whole images.
 const MAX_EVENT: usize = 1 << 20;
@@ -90,7 +88,7 @@ impl Socket {
     /// Connects to the socket at `url`. Its path contains an id that only this browser or tab has, so another
     /// browser at the same port is not mistaken for it.
     pub(super) fn connect(url: &Url, deadline: Instant) -> Result<Self, CommandError> {
-        let timeout = deadline.saturating_duration_since(Instant::now()).min(TIMEOUT);
+        let timeout = deadline.saturating_duration_since(Instant::now()).min(limits::SOCKET_TIMEOUT);
         if timeout.is_zero() {
             return Err(CommandError::Late);
         }
@@ -99,7 +97,7 @@ impl Socket {
         let prepared = stream
             .set_nodelay(true)
             .and_then(|()| stream.set_read_timeout(Some(timeout)))
-            .and_then(|()| stream.set_write_timeout(Some(TIMEOUT)));
+            .and_then(|()| stream.set_write_timeout(Some(limits::SOCKET_TIMEOUT)));
         prepared.map_err(|_| CommandError::Gone)?;
         // No size limits: a page may exceed the defaults of the WebSocket library.
         let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);

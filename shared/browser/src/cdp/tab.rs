@@ -19,6 +19,7 @@ use super::{
 use crate::{
     endpoint::Endpoint,
     error::CommandError,
+    limits,
     loading::Loading,
     responses::{Collector, JsonResponses, MAX_BODY, body_of},
 };
@@ -32,9 +33,6 @@ pub(crate) const HOST_ANSWERED: &str = "Tool.hostAnswered";
 /// The events that are kept while a call acts in a page.
 const SIDE_EVENTS: [&str; 4] =
     ["Page.windowOpen", "Page.javascriptDialogOpening", "Page.downloadWillBegin", "Page.fileChooserOpened"];
-
-/// How long to wait for an answer that a removed frame may never send.
-const FRAME_GONE: Duration = Duration::from_millis(300);
 
 /// The maximum number of these events.
 const MAX_SIDE_EVENTS: usize = 100;
@@ -236,7 +234,7 @@ impl TabSocket {
         loop {
             let is_any_gone = frames.iter().any(|frame| !self.frames.contains(frame));
             if is_any_gone {
-                until = until.min(Instant::now() + FRAME_GONE);
+                until = until.min(Instant::now() + limits::FRAME_GONE_TIMEOUT);
             }
             let incoming = match self.socket.receive(until) {
                 Err(CommandError::Late) if is_any_gone => return Ok(Value::Null),
@@ -411,7 +409,7 @@ impl TabSocket {
         {
             let (command, body) = body_of(&request);
             let id = self.socket.send(None, command, &body)?;
-            collector.asked(id, &request);
+            collector.mark_requested(id, &request);
         }
         if self.history.follow(&method, &params) {
             self.send("Page.resetNavigationHistory", &json!({}))?;

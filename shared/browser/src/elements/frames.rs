@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::{
     cdp::{TabSocket, returned},
     error::CommandError,
-    readiness::limits::LIMITS,
+    limits::LIMITS,
 };
 
 /// What the scripts that are run in a frame begin with.

@@ -68,7 +68,6 @@
 //! All time limits are in one table, [`limits`]; the page scripts receive theirs as arguments. The script run that finds the
 //! page ready also returns the content, so the page cannot change between the two.
 
-pub(crate) mod limits;
 mod network;
 mod script;
 
@@ -80,11 +79,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Host, Url};
 
-use self::limits::LIMITS;
 pub(crate) use self::{
     network::{Network, NetworkState, SilentHosts, Text},
     script::{PageScript, RequestedContent, watch_script},
 };
+use crate::limits::LIMITS;
 use crate::{
     cdp::TabSocket,
     codes::SELECTOR_NOT_FOUND,

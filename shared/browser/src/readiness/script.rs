@@ -15,7 +15,7 @@
 
 use serde_json::{Value, json};
 
-use super::limits::LIMITS;
+use crate::limits::LIMITS;
 
 const WATCH: &str = include_str!("../js/watch.js");
 const DOCUMENT: &str = include_str!("../js/document.js");

@@ -17,21 +17,22 @@ use serde_json::Value;
 use crate::{
     act::Actor,
     browsing::Browsing,
-    camera,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     consent::Consent,
     download,
     error::{CommandError, Failure, not_a_page},
     expansion::Expand,
+    limits::LIMITS,
     loading::{Load, Loading},
     navigation::{Navigation, Target},
     page::{Link, Outcome, Page},
-    plain::{self, PlainVisit, VisitRequest},
-    readiness::{Network, PageScript, RequestedContent, limits::LIMITS},
+    readiness::{Network, PageScript, RequestedContent},
     responses::{JsonResponse, JsonResponses},
+    screenshot,
     session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
+    webdriver_only::{self, VisitRequest, WebDriverVisit},
 };
 
 pub use self::steps::PageElements;
@@ -110,10 +111,10 @@ impl Visit<'_> {
         let (taking, began) = (PageScript::new(wanted), Cell::new(false));
         if !self.expand.is_any() {
             let captured = |navigation: &mut Navigation<'_>, (page, content)| {
-                Ok((camera::take(self.capture, navigation, page, &[])?, content))
+                Ok((screenshot::take(self.capture, navigation, page, &[])?, content))
             };
             return self.work(&taking, &began, captured, |visit, (page, content)| {
-                Ok((plain::camera::take(visit, self.capture, page)?, content))
+                Ok((webdriver_only::screenshot::take(visit, self.capture, page)?, content))
             });
         }
         let nothing = PageScript::new(RequestedContent::Nothing);
@@ -134,7 +135,7 @@ impl Visit<'_> {
                 };
                 navigation.script = &taking;
                 let (page, content) = navigation.rest()?;
-                Ok((camera::take(self.capture, navigation, page, &[])?, (content, expanded)))
+                Ok((screenshot::take(self.capture, navigation, page, &[])?, (content, expanded)))
             },
             |_, _| Err(self.browsing.no_socket("--expand and --scroll-to-end need").into()),
         )?;
@@ -148,7 +149,7 @@ impl Visit<'_> {
         script: &'s PageScript,
         began: &'s Cell<bool>,
         work: impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-        plainly: impl Fn(&mut PlainVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
+        plainly: impl Fn(&mut WebDriverVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
         if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
             self.browsing.domains.check(url)?;
@@ -212,7 +213,7 @@ impl Visit<'_> {
         let complete = collected.responses.len();
         collected.responses.retain(|JsonResponse { url, address, .. }| {
             let allowed = ragmaker_address::check(url).and_then(|()| self.browsing.domains.check(url));
-            let reached = loading.reach().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
+            let reached = loading.machine_policy().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
             allowed.and(reached).is_ok()
         });
         collected.left_out += complete - collected.responses.len();
@@ -225,13 +226,13 @@ impl Visit<'_> {
         (script, began): (&'s PageScript, &'s Cell<bool>),
         in_use: &BrowserLease,
         deadline: Instant,
-        work: &impl Fn(&mut PlainVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
+        work: &impl Fn(&mut WebDriverVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
         if block_list.is_some() || !machines.is_all() {
             return Err(self.browsing.no_socket("--public-only and --block-list need"));
         }
-        if let Some(needs) = plain::camera::unsupported(self.capture) {
+        if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
             return Err(self.browsing.no_socket(needs));
         }
         if self.declines_consent {
@@ -242,7 +243,7 @@ impl Visit<'_> {
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline, began };
-        plain::visit(request, in_use.profile(), &in_use.running, work)
+        webdriver_only::visit(request, in_use.profile(), &in_use.running, work)
     }
 
     fn in_tab<'s, T>(

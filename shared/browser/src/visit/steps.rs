@@ -9,14 +9,14 @@ use serde_json::json;
 use super::Visit;
 use crate::{
     act::{ActResult, Actor, Changes, SideEffects, Step, TakeSteps},
-    camera,
     codes::SELECTOR_NOT_FOUND,
     elements::{self, ElementScope, Frames, ListedElement, Node, Place},
     error::Failure,
-    looks::{self, LookChanges, LookRequest},
     page::Page,
-    plain::{self, PlainActor},
     readiness::{PageScript, RequestedContent},
+    screenshot,
+    snapshots::{self, LookChanges, LookRequest},
+    webdriver_only::{self, WebDriverActor},
 };
 
 /// The elements of a page that can be acted on.
@@ -55,20 +55,25 @@ impl Visit<'_> {
                 let side_effects = actor.into_side_effects();
                 navigation.script = &changes;
                 let (after, counted) = navigation.rest().map_err(|failure| after_steps(failure, &done))?;
-                let after = if failed.is_none() { camera::take(self.capture, navigation, after, &[])? } else { after };
+                let after =
+                    if failed.is_none() { screenshot::take(self.capture, navigation, after, &[])? } else { after };
                 Ok((after, (done, side_effects, counted, page.title, failed)))
             },
             |visit, (page, _)| {
                 acts_on(&page)?;
                 visit.script = &meanwhile;
                 let of = |error| Failure::of(error, &page.url);
-                let mut actor = PlainActor::new(visit, &began).map_err(of)?;
+                let mut actor = WebDriverActor::new(visit, &began).map_err(of)?;
                 let taken = actor.take(steps);
                 actor.close_opened().map_err(of)?;
                 let (done, failed) = taken?;
                 visit.script = &changes;
                 let (after, counted) = visit.rest().map_err(|failure| after_steps(failure, &done))?;
-                let after = if failed.is_none() { plain::camera::take(visit, self.capture, after)? } else { after };
+                let after = if failed.is_none() {
+                    webdriver_only::screenshot::take(visit, self.capture, after)?
+                } else {
+                    after
+                };
                 Ok((after, (done, SideEffects::default(), counted, page.title, failed)))
             },
         )?;
@@ -96,12 +101,14 @@ impl Visit<'_> {
                     .and_then(|()| elements::nodes(&mut Frames::default(), socket, selector, until));
                 let nodes = nodes.map_err(|error| Failure::of(error, &url))?;
                 self.looked(nodes, (selector, request), page, |page, places| {
-                    camera::take(self.capture, navigation, page, places)
+                    screenshot::take(self.capture, navigation, page, places)
                 })
             },
             |visit, (page, _)| {
                 let nodes = visit.nodes(selector).map_err(|error| Failure::of(error, &visit.url))?;
-                self.looked(nodes, (selector, request), page, |page, _| plain::camera::take(visit, self.capture, page))
+                self.looked(nodes, (selector, request), page, |page, _| {
+                    webdriver_only::screenshot::take(visit, self.capture, page)
+                })
             },
         )?;
         if let Some(selector) = selector.filter(|_| within.is_none()) {
@@ -125,7 +132,8 @@ impl Visit<'_> {
             let message = format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
             ARGUMENT_ERROR.error(message).detail("argument", "--selector")
         })?;
-        let looks = looks::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
+        let looks =
+            snapshots::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
         let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
         let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
         let page = capture(page, &places)?;

@@ -7,7 +7,7 @@ use crate::{Reason, paths, word::Word};
 /// The arguments that a program accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
-    /// The options, separated by blanks. `-abc` are switches. `-n:` and `--name:` take a value. `-f@` and
+    /// The options, separated by white space. `-abc` are switches. `-n:` and `--name:` take a value. `-f@` and
     /// `--name@` take a path to read. `-w?` and `--name?` take an optional value without a blank. `-#` is a
     /// number, such as `-20`.
     pub(super) options: &'static str,

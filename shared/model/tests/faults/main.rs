@@ -93,7 +93,7 @@ fn a_conversation_is_sent_in_the_format_of_the_provider() {
         // The id of an earlier call is not given again.
         let answered = ask(&client(&scripted, provider), &messages, &Cancel::default()).0.unwrap();
         assert_ne!(answered.calls[0].id, "a");
-        let got = scripted.got().remove(0);
+        let got = scripted.requests().remove(0);
         let (head, body) = (got.head.to_lowercase(), got.body);
         match provider {
             Provider::Gemini => {
@@ -149,7 +149,7 @@ fn signatures_of_texts_are_sent_back_with_their_parts() {
         {"text": "Spring "}, {"text": "tide 潮", "thoughtSignature": "one"}, {"text": "."},
         {"text": "", "thoughtSignature": "two"},
     ]);
-    assert_eq!(scripted.got()[1].body["contents"][1]["parts"], expected);
+    assert_eq!(scripted.requests()[1].body["contents"][1]["parts"], expected);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn a_call_in_text_changes_the_protocol() {
         ];
         let (second, shown, _) = ask(&asker, &messages, &Cancel::default());
         assert_eq!((second.unwrap().text.as_str(), shown.as_str()), ("It is high water.", "It is high water."));
-        let got = scripted.got();
+        let got = scripted.requests();
         assert!(got[0].body["tools"].is_array() && got[1].body["tools"].is_null());
         let sent = got[1].body.to_string();
         assert!(sent.contains("Result of read_file") && sent.contains("To call a tool"), "{sent}");
@@ -413,7 +413,7 @@ fn a_request_that_is_given_up_closes_its_connection() {
         });
         assert!(outcome.unwrap_err().is(CANCELLED));
         // The endpoint waits until the client closes its end.
-        assert!(scripted.is_left_within(Duration::from_secs(10)), "{provider:?}");
+        assert!(scripted.disconnects_within(Duration::from_secs(10)), "{provider:?}");
         // The client goes on with a new connection.
         cancel.reset();
         is_good(&ask(&client, &[user("?")], &cancel).0.unwrap());
@@ -429,7 +429,7 @@ fn an_endpoint_with_a_temperature_of_its_own_is_asked_without_one() {
     is_good(&asked(&client).0.unwrap());
     // Once: what is refused without it is refused.
     assert!(asked(&client).0.unwrap_err().is(MODEL_ANSWER_INVALID));
-    let temperatures: Vec<_> = scripted.got().into_iter().map(|got| got.body["temperature"].clone()).collect();
+    let temperatures: Vec<_> = scripted.requests().into_iter().map(|got| got.body["temperature"].clone()).collect();
     assert_eq!(temperatures, [json!(0.0), json!(null), json!(null)]);
 }
 
@@ -451,7 +451,7 @@ fn an_answer_is_held_to_a_schema() {
         assert_eq!(asked(&client).0.unwrap().text, "cut off {");
         let (cut, shown, _) = asked(&client);
         assert_eq!((cut.unwrap().text.as_str(), shown.as_str()), ("It is cut", "It is cut"));
-        let body = &scripted.got()[0].body;
+        let body = &scripted.requests()[0].body;
         let schema = match provider {
             Provider::Gemini => &body["generationConfig"]["responseJsonSchema"],
             Provider::Anthropic => continue,

@@ -1,8 +1,9 @@
 //! The log of operations: each call appends one JSON line to the file that `RAGMAKER_LOG` names.
 //!
 //! Without this variable there is no log. A line has the facts that a host may want to account for: tool, operation,
-//! path and URL, lines, MIME type, extension, bytes, duration, error code. Contents are neither logged nor read for the
-//! log.
+//! path and URL, lines, MIME type, extension, bytes, duration, error code. If the
+//! answer does not have the number of bytes, it is the size of the file at the path after the call. Contents are neither
+//! logged nor read for the log.
 
 mod members;
 
@@ -93,6 +94,12 @@ impl Record {
             if let Some(value) = values.flatten().find(|value| value.is_string() || value.is_number()) {
                 line.insert(name.to_owned(), value.clone());
             }
+        }
+        let file_size = |path: &str| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len());
+        if !line.contains_key("bytes")
+            && let Some(size) = line.get("path").and_then(Value::as_str).and_then(file_size)
+        {
+            line.insert("bytes".to_owned(), size.into());
         }
         let extension = line.get("path").and_then(Value::as_str).and_then(|path| Path::new(path).extension());
         if let Some(extension) = extension.map(|extension| extension.to_string_lossy().into_owned()) {

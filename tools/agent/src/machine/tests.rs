@@ -65,19 +65,19 @@ fn an_answer_after_tools_is_reviewed_once() {
     let rules = Rules::default();
     let used = || [user("?"), calls(&[("a", "read_file")]), result("a", "1")];
     let (state, effects) = after(&rules, used().into_iter().chain([says("Done.")]));
-    assert_eq!(effects, [Effect::Tell(Note::Judge)]);
-    let (state, effects) = next(state, Event::Note { note: Note::Judge, text: "Judge it.".into() }, &rules);
+    assert_eq!(effects, [Effect::Tell(Note::Review)]);
+    let (state, effects) = next(state, Event::Note { note: Note::Review, text: "Judge it.".into() }, &rules);
     assert_eq!(effects, [Effect::Decide]);
     assert_eq!(next(state, says("Done."), &rules).1, [Effect::Answer("Done.".into())]);
     let thought = used().into_iter().chain([calls(&[("t", "think")]), result("t", "recorded"), says("Done.")]);
     assert_eq!(after(&rules, thought).1, [Effect::Answer("Done.".into())]);
     // A result after the thought has not been thought about.
     let again = [calls(&[("t", "think")]), result("t", "recorded"), calls(&[("b", "read_file")]), result("b", "2")];
-    assert_eq!(after(&rules, used().into_iter().chain(again).chain([says("Done.")])).1, [Effect::Tell(Note::Judge)]);
+    assert_eq!(after(&rules, used().into_iter().chain(again).chain([says("Done.")])).1, [Effect::Tell(Note::Review)]);
     // Neither has one that was asked for beside the thought.
     for (first, second) in [("read_file", "think"), ("think", "read_file")] {
         let beside = [user("?"), calls(&[("a", first), ("b", second)]), result("a", "1"), result("b", "2")];
-        assert_eq!(after(&rules, beside.into_iter().chain([says("Done.")])).1, [Effect::Tell(Note::Judge)]);
+        assert_eq!(after(&rules, beside.into_iter().chain([says("Done.")])).1, [Effect::Tell(Note::Review)]);
     }
     let beside = [calls(&[("t", "think"), ("w", "work")]), result("t", "recorded"), result("w", "{}"), says("Done.")];
     assert_eq!(after(&rules, used().into_iter().chain(beside)).1, [Effect::Answer("Done.".into())]);
@@ -85,7 +85,7 @@ fn an_answer_after_tools_is_reviewed_once() {
         let thought = used().into_iter().chain([calls(&[("t", spelled)]), result("t", "recorded"), says("Done.")]);
         assert_eq!(after(&rules, thought).1, [Effect::Answer("Done.".into())], "{spelled}");
     }
-    // Without tools there is nothing to judge.
+    // Without tools there is nothing to review.
     assert_eq!(after(&rules, [user("?"), says("Done.")]).1, [Effect::Answer("Done.".into())]);
     for spelled in ["work", "ragmaker-work"] {
         let notes = [user("?"), calls(&[("w", spelled)]), result("w", "{}"), says("Done.")];
@@ -214,7 +214,7 @@ fn a_turn_that_was_cut_off_goes_on_with_what_was_due() {
     let refused = |strict| summary(4, "", strict);
     let no_summary = turns.chain([user("third"), refused(false), refused(true)]);
     for (events, due) in [
-        (used.into_iter().chain([says("Done.")]).collect::<Vec<_>>(), Effect::Tell(Note::Judge)),
+        (used.into_iter().chain([says("Done.")]).collect::<Vec<_>>(), Effect::Tell(Note::Review)),
         (vec![user("?"), says("")], Effect::Tell(Note::Empty)),
         ([user("?")].into_iter().chain(same).collect(), Effect::Tell(Note::Repeated)),
         (no_summary.collect(), Effect::Shorten { cut: 4 }),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{AgentBrowser, Bench, PAUSE, done};
 use crate::{
     bench::{
-        floor::Floor,
+        baseline::Baseline,
         harness::{median, order, timed, verdict},
     },
     process::ticking,
@@ -52,9 +52,9 @@ const STEPS: [&str; 9] = [
     r#"{"click":"link:Link 9"}"#,
 ];
 
-pub(super) fn run(bench: &Bench, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+pub(super) fn run(bench: &Bench, baseline: &Baseline, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
     let url = bench.site.url(PAGE);
-    floor.load(&url)?;
+    baseline.load(&url)?;
     // Into the tab that the calls act in.
     done(&mut bench.tool("navigate", &["--url", &url]))?;
     if let Some(peer) = peer {
@@ -83,7 +83,7 @@ pub(super) fn run(bench: &Bench, floor: &Floor, peer: Option<&AgentBrowser>) -> 
                 thread::sleep(PAUSE);
                 let took = if at == 0 {
                     let begun = Instant::now();
-                    floor.value(OWN)?;
+                    baseline.value(OWN)?;
                     begun.elapsed()
                 } else {
                     timed(&mut calls[at - 1].1, 0)?

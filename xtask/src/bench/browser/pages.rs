@@ -17,7 +17,7 @@ use serde_json::Value;
 use super::{AgentBrowser, Bench, LINKS, PAUSE, done};
 use crate::{
     bench::{
-        floor::Floor,
+        baseline::Baseline,
         harness::{median, order, percentile, timed, verdict},
     },
     process::ticking,
@@ -71,7 +71,7 @@ pub(super) fn noise(bench: &Bench) -> anyhow::Result<()> {
 }
 
 /// One call for each page of each manual in the toolchain's documentation, warm.
-pub(super) fn documentation(bench: &Bench, floor: &Floor, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+pub(super) fn documentation(bench: &Bench, baseline: &Baseline, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
     let manuals = toolchain_documentation();
     if manuals.is_empty() {
         println!("the toolchain's documentation is left out: it is not installed (rustup component add rust-docs)");
@@ -87,7 +87,7 @@ pub(super) fn documentation(bench: &Bench, floor: &Floor, peer: Option<&AgentBro
                 for at in order(round, rows.len()) {
                     thread::sleep(PAUSE);
                     let took = match (at, peer) {
-                        (0, _) => floor.load(&url)?,
+                        (0, _) => baseline.load(&url)?,
                         (1, _) => timed(&mut bench.tool("navigate", &["--url", &url]), 0)?,
                         (_, Some(peer)) => peer.links(&url)?,
                         (_, None) => continue,
@@ -173,9 +173,9 @@ fn whole_words(bench: &Bench, mirrors: &[Mirror]) -> anyhow::Result<Vec<u64>> {
     let share = mirrors.len().div_ceil(AT_ONCE).max(1);
     thread::scope(|scope| {
         let work = |(part, mirrors): (usize, &[Mirror])| {
-            let floor = Floor::start(&bench.programs, &bench.folder.join(format!("floor-{part}")))?;
+            let baseline = Baseline::start(&bench.programs, &bench.folder.join(format!("baseline-{part}")))?;
             let file = bench.folder.join(format!("whole-{part}.html"));
-            let words = |mirror: &Mirror| bench.converted(&file, &floor.html(&mirror.url("/"), EVERYTHING)?);
+            let words = |mirror: &Mirror| bench.converted(&file, &baseline.html(&mirror.url("/"), EVERYTHING)?);
             mirrors.iter().map(words).collect::<anyhow::Result<Vec<_>>>()
         };
         let shares = mirrors.chunks(share).enumerate();

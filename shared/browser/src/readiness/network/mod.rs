@@ -28,7 +28,7 @@ pub(crate) use self::{
     silent::SilentHosts,
 };
 use crate::cdp::HOST_ANSWERED;
-use crate::readiness::limits::{LIMITS, Limits};
+use crate::limits::{LIMITS, Limits};
 
 /// The navigation of a call.
 ///

@@ -13,7 +13,7 @@ use super::{
     document::{headers, media_type},
     silent::SilentHosts,
 };
-use crate::readiness::limits::{LIMITS, RequestTimeout};
+use crate::limits::{LIMITS, RequestTimeout};
 
 /// The state of a page according to its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

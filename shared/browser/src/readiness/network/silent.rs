@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use url::Host;
 
-use crate::readiness::limits::LIMITS;
+use crate::limits::LIMITS;
 
 /// Hosts that did not respond.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

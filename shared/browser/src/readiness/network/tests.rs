@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::readiness::limits::LIMITS;
+use crate::limits::LIMITS;
 
 /// The network of the tab `T`, which goes to the document `1`.
 fn underway() -> Network {

@@ -1,7 +1,7 @@
-//! `ragmaker-mcp` as a server whose tools a host of ours offers: [`ragmaker_foreign`] against the real executable.
+//! `ragmaker-mcp` as a server whose tools a host of ours offers: [`ragmaker_external_tools`] against the real executable.
 
 use ragmaker_config::{Config, Environment, Options};
-use ragmaker_foreign::{Loaded, RunContext, load};
+use ragmaker_external_tools::{Loaded, RunContext, load};
 use ragmaker_tests::run::Project;
 use serde_json::{Value, json};
 

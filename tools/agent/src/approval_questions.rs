@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::{
     agent::Agent,
     approve::{DENIED_BY_USER, kind},
-    clean,
     machine::{Decision, Event},
-    offered::{AvailableTool, Outcome},
+    sanitize,
     terminal::{Question, Reply, object, spelled},
+    tools::{AvailableTool, Outcome},
 };
 
 impl Agent {
@@ -26,7 +26,7 @@ impl Agent {
             details: &spelled(&call.arguments),
             is_whole: false,
             kind: &kind(tool, &Value::Null).to_string(),
-            editable: &clean::visible_json(&call.arguments.to_string()),
+            editable: &sanitize::visible_json(&call.arguments.to_string()),
         };
         let reply = self.terminal.ask(&question, object);
         self.replied(tool, call, reply, &Value::Null)
@@ -47,7 +47,7 @@ impl Agent {
             is_whole: true,
             kind: &kind(tool, details).to_string(),
             // What was invisible is edited as the text that the person sees.
-            editable: &line.map_or_else(|| clean::visible_json(&call.arguments.to_string()), clean::visible),
+            editable: &line.map_or_else(|| sanitize::visible_json(&call.arguments.to_string()), sanitize::visible),
         };
         let (is_line, mut arguments) = (line.is_some(), call.arguments.clone());
         let reply = self.terminal.ask(&question, |text| {

@@ -16,7 +16,7 @@ use crate::{Kind, Place, ignored::IgnoredTree, secrets};
 
 /// The statistics of the files beneath a place. Names that begin with a dot are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FileStatistics {
     /// The files.
     pub files: Count,
     /// The files by group, those that have one.
@@ -44,12 +44,12 @@ impl Count {
 }
 
 /// Counts the files beneath `place`, grouped by the result of `group` for their paths, for at most `time`.
-pub fn tally(place: &Place, time: Duration, group: fn(&Path) -> Option<&'static str>) -> Tally {
+pub fn file_statistics(place: &Place, time: Duration, group: fn(&Path) -> Option<&'static str>) -> FileStatistics {
     let started = Instant::now();
     let ignored = (place.root.kind == Kind::ProjectRoot).then(|| IgnoredTree::new(&place.root.path));
     let listed = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&listed);
-    let mut tally = Tally::default();
+    let mut tally = FileStatistics::default();
     let mut walk = WalkBuilder::new(place.path());
     walk.standard_filters(false).hidden(true).follow_links(false).filter_entry(move |entry| {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());

@@ -10,11 +10,11 @@
 //! |---|---|
 //! | [`controls`] | lists the elements that can be acted on |
 //! | [`act`] | takes steps in the page |
-//! | [`camera`] | takes pictures and prints |
+//! | [`screenshot`] | takes pictures and prints |
 
 mod act;
-pub(crate) mod camera;
 mod controls;
+pub(crate) mod screenshot;
 
 use std::{
     cell::Cell,
@@ -28,17 +28,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-pub(crate) use self::act::PlainActor;
+pub(crate) use self::act::WebDriverActor;
 use crate::{
     codes::{BROWSER_BUSY, NO_PAGE, SELECTOR_NOT_FOUND},
     error::{CommandError, Failure, navigation_failed, not_a_page},
     facts::Facts,
     firefox,
+    limits::{self, LIMITS},
     loading::Load,
     navigation::{Target, allowed},
     page::{Outcome, Page, Ready},
     profile::{Profile, Running},
-    readiness::{self, PageScript, limits::LIMITS},
+    readiness::{self, PageScript},
     tab::ShownPage,
     webdriver::Driver,
 };
@@ -47,9 +48,6 @@ const PROBE: &str = include_str!("../js/probe.js");
 
 /// The file that says what the session's page is, beside those of tabs.
 const SHOWN: &str = ".plain";
-
-/// How long a call that waits for the session leaves the others alone.
-const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What `js/probe.js` says.
 #[derive(Debug, Default, Deserialize)]
@@ -85,7 +83,7 @@ pub(crate) struct VisitRequest<'a> {
 }
 
 /// A visit under way.
-pub(crate) struct PlainVisit<'a> {
+pub(crate) struct WebDriverVisit<'a> {
     request: VisitRequest<'a>,
     /// The script that takes the page.
     pub(crate) script: &'a PageScript,
@@ -102,7 +100,7 @@ pub(crate) fn visit<'a, T>(
     request: VisitRequest<'a>,
     profile: &Profile,
     running: &Running,
-    work: impl FnOnce(&mut PlainVisit<'a>, (Page, Value)) -> Result<(Page, T), Failure>,
+    work: impl FnOnce(&mut WebDriverVisit<'a>, (Page, Value)) -> Result<(Page, T), Failure>,
 ) -> Result<(Page, T), Error> {
     let deadline = request.deadline;
     let _commands = loop {
@@ -112,7 +110,7 @@ pub(crate) fn visit<'a, T>(
         if Instant::now() >= deadline {
             return Err(BROWSER_BUSY.error("another call works in the session's only tab and has not finished"));
         }
-        thread::sleep(RETRY_INTERVAL);
+        thread::sleep(limits::WEBDRIVER_TAB_RETRY);
     };
     let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline);
     let driver = driver.map_err(CommandError::into_error)?;
@@ -130,7 +128,7 @@ pub(crate) fn visit<'a, T>(
     let _ = fs::remove_file(&memory);
     let (load, began) = (request.load, request.began);
     let (running, script, patience) = (running.clone(), request.script, Cell::default());
-    let mut visit = PlainVisit { request, script, running, driver, url, deadline, patience };
+    let mut visit = WebDriverVisit { request, script, running, driver, url, deadline, patience };
     let worked = visit.run(loads).and_then(|taken| {
         let before = taken.0.url.clone();
         work(&mut visit, taken).map(|worked| (before, worked))
@@ -163,7 +161,7 @@ pub(crate) fn visit<'a, T>(
     Ok((page, content))
 }
 
-impl PlainVisit<'_> {
+impl WebDriverVisit<'_> {
     fn run(&self, loads: bool) -> Result<(Page, Value), Failure> {
         if loads {
             self.load()?;

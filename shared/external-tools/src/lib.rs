@@ -1,4 +1,4 @@
-//! Further tools: tools that are not part of this project, from catalogs of executables in four formats ([`Dialect`]) and from
+//! External tools: tools that are not part of this project, from catalogs of executables in four formats ([`Dialect`]) and from
 //! servers of the Model Context Protocol.
 //!
 //! A host offers them in addition to its own. Each tool has a name, a description, annotations and the JSON schema of its
@@ -11,7 +11,7 @@
 //! its tools, so it is confined only if the configuration says so: then it can write in the project and use the network.
 //!
 //! ```no_run
-//! use ragmaker_foreign::{RunContext, load};
+//! use ragmaker_external_tools::{RunContext, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
 //! let place = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
 //! let loaded = load(&config, &place, &|name| name == "read_file", &|| false)?;
@@ -39,19 +39,19 @@ use serde_json::{Map, Value};
 pub use dialect::Dialect;
 pub use relay::run_if_asked;
 
-/// A further tool failed.
+/// An external tool failed.
 pub const TOOL_FAILED: Code =
     Code::new("TOOL_FAILED", "Read details.stderr and the message, and correct the arguments, or use another tool.");
-/// A further tool did not end in time.
+/// An external tool did not end in time.
 pub const TOOL_TIMED_OUT: Code =
     Code::new("TOOL_TIMED_OUT", "Ask for less at once; the user may allow more with tools.timeout_s.");
-/// A further tool was ended by the person.
+/// An external tool was ended by the person.
 pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how to go on.");
 
 /// The codes of [`Tool::call`].
 pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_TIMED_OUT, TOOL_CANCELLED];
 
-/// The place where further tools run, and their confinement.
+/// The place where external tools run, and their confinement.
 #[derive(Clone, Debug, Default)]
 pub struct RunContext {
     /// The project, which is their working directory.
@@ -107,7 +107,7 @@ enum Runner {
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
-/// The further tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns true,
+/// The external tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns true,
 /// what has not answered yet is left out.
 ///
 /// # Errors

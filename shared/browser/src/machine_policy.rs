@@ -67,17 +67,17 @@ mod tests {
     #[test]
     fn resolved_names_and_page_addresses_are_checked() {
         assert!(MachinePolicy::new(&Network::all()).is_none());
-        let reach = MachinePolicy::new(&Network::default()).unwrap();
-        assert!(reach.refuses("http://127.0.0.1:9/a", false) && reach.refusal().is_none());
-        assert!(reach.refuses("http://localhost:9/a", true));
-        assert!(reach.refusal().unwrap().is(ADDRESS_NOT_ALLOWED) && reach.refusal().is_none());
+        let policy = MachinePolicy::new(&Network::default()).unwrap();
+        assert!(policy.refuses("http://127.0.0.1:9/a", false) && policy.refusal().is_none());
+        assert!(policy.refuses("http://localhost:9/a", true));
+        assert!(policy.refusal().unwrap().is(ADDRESS_NOT_ALLOWED) && policy.refusal().is_none());
         for url in ["data:text/plain,a", "blob:null/1", "http://1.1.1.1/", "about:blank"] {
-            assert!(!reach.refuses(url, true), "{url}");
+            assert!(!policy.refuses(url, true), "{url}");
         }
         let url = Url::parse("http://1.1.1.1/").unwrap();
-        assert!(reach.check(&url, Some("1.1.1.1")).is_ok() && reach.check(&url, None).is_ok());
+        assert!(policy.check(&url, Some("1.1.1.1")).is_ok() && policy.check(&url, None).is_ok());
         if env::var_os("http_proxy").is_none() {
-            assert!(reach.check(&url, Some("[::1]")).is_err() && reach.check(&url, Some("10.0.0.1")).is_err());
+            assert!(policy.check(&url, Some("[::1]")).is_err() && policy.check(&url, Some("10.0.0.1")).is_err());
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Further tools from the configuration: catalogs of executables, and servers of the Model Context Protocol.
+//! External tools from the configuration: catalogs of executables, and servers of the Model Context Protocol.
 //!
 //! A tool runs without approval only if it declares that it changes nothing and is confined to that. Answers of tools
 //! that use the web are marked as data.
 
 use ragmaker_config::Config;
-use ragmaker_foreign::{RunContext, TOOL_CANCELLED, Tool, load};
+use ragmaker_external_tools::{RunContext, TOOL_CANCELLED, Tool, load};
 use ragmaker_model::{Cancel, Declaration};
 use ragmaker_project::Project;
 use ragmaker_registry::{find, notice};
@@ -21,7 +21,7 @@ pub(crate) struct ExternalTool(Tool);
 /// # Errors
 ///
 /// `CONFIG_INVALID`.
-pub(crate) fn further(
+pub(crate) fn load_external_tools(
     config: &Config,
     project: &Project,
     names: Option<&str>,
@@ -36,10 +36,10 @@ pub(crate) fn further(
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
     let place = RunContext { root, cache, without: config.model_variables(), restarts: true };
     let loaded = load(config, &place, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
-    let further = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
+    let external = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
     });
-    Ok((further.collect(), loaded.warnings))
+    Ok((external.collect(), loaded.warnings))
 }
 
 impl ExternalTool {

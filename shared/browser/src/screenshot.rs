@@ -4,7 +4,7 @@
 //! text. Where an earlier call acted in a page that was loaded without pictures, they are loaded into the page as it
 //! is: to load the page again would undo what was done.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use crate::{
     codes::SELECTOR_NOT_FOUND,
     elements::{Frame, Frames, PICTURE, Place, boxes},
     error::{CommandError, Failure, not_a_page},
+    limits,
     loading::Load,
     navigation::Navigation,
     page::Page,
@@ -22,9 +23,6 @@ use crate::{
 
 /// The maximum number of pixels of a side, which is what WebP can hold.
 const MAX_SIDE: f64 = 16_383.0;
-
-/// How long to wait for the pictures and fonts of a page.
-pub(crate) const PICTURES: Duration = Duration::from_secs(5);
 
 /// The part of the remaining time that may be waited for them.
 pub(crate) const PICTURES_SHARE: u32 = 2;
@@ -52,9 +50,9 @@ pub(crate) fn take(
         let message = "the URL leads to a file, of which there is no picture";
         return Err(not_a_page(message, &page.url, Some(&page.content_type), page.http_status).into());
     }
-    let mut camera = Camera::new(navigation);
-    let picture = capture.picture.map(|request| camera.picture(request, numbered)).transpose()?;
-    let pdf = capture.pdf.then(|| camera.pdf()).transpose()?;
+    let mut run = CaptureRun::new(navigation);
+    let picture = capture.picture.map(|request| run.picture(request, numbered)).transpose()?;
+    let pdf = capture.pdf.then(|| run.pdf()).transpose()?;
     page.captured = Some(Captured { picture, pdf });
     Ok(page)
 }
@@ -70,14 +68,14 @@ struct Area {
 }
 
 /// Takes pictures of the page of a navigation.
-struct Camera<'n, 'a> {
+struct CaptureRun<'n, 'a> {
     navigation: &'n mut Navigation<'a>,
     frames: Frames,
     top: Frame,
     until: Instant,
 }
 
-impl<'n, 'a> Camera<'n, 'a> {
+impl<'n, 'a> CaptureRun<'n, 'a> {
     fn new(navigation: &'n mut Navigation<'a>) -> Self {
         let top = Frame { session: None, id: navigation.tab.socket.frame().to_owned(), owner: None };
         let until = navigation.deadline;
@@ -115,7 +113,7 @@ impl<'n, 'a> Camera<'n, 'a> {
         let left = self.until.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
         let given = json!({
             "selector": selector, "whole": area == PictureArea::FullPage, "refresh": refresh,
-            "patience": PICTURES.min(left).as_millis() as u64,
+            "patience": limits::PICTURES_TIMEOUT.min(left).as_millis() as u64,
         });
         let prepared = self.ask("prepare", &given)?;
         if refresh {
@@ -151,12 +149,12 @@ impl<'n, 'a> Camera<'n, 'a> {
             PictureFormat::Png => "png",
             PictureFormat::WebP => "webp",
         };
-        let whole = self.shot(area, json!({"format": format}), 1.0)?;
+        let whole = self.screenshot(area, json!({"format": format}), 1.0)?;
         let Some(most) = request.reduced_to else { return Ok((whole, None)) };
         let small = json!({"format": "webp", "quality": QUALITY});
         let (mut scale, mut reduced) = (1.0, String::new());
         for _ in 0..ROUNDS {
-            reduced = self.shot(area, small.clone(), scale)?;
+            reduced = self.screenshot(area, small.clone(), scale)?;
             if reduced.len() <= most {
                 return Ok((whole, Some(reduced)));
             }
@@ -166,7 +164,7 @@ impl<'n, 'a> Camera<'n, 'a> {
         Ok((whole, Some(reduced).filter(|reduced| reduced.len() <= most)))
     }
 
-    fn shot(&mut self, area: Area, mut params: Value, scale: f64) -> Result<String, Failure> {
+    fn screenshot(&mut self, area: Area, mut params: Value, scale: f64) -> Result<String, Failure> {
         let Area { x, y, width, height, is_beyond_window } = area;
         params["captureBeyondViewport"] = is_beyond_window.into();
         // The browser takes the window's part of the document by itself.

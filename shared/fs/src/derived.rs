@@ -13,7 +13,7 @@ use std::{
 ///
 /// # Errors
 /// What the system says; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a regular file.
-pub fn open_own_file(path: &Path, options: &OpenOptions) -> io::Result<File> {
+pub fn open_derived_file(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if let Ok(found) = fs::symlink_metadata(path)
         && !found.is_file()
     {
@@ -35,7 +35,7 @@ pub fn open_own_file(path: &Path, options: &OpenOptions) -> io::Result<File> {
 ///
 /// # Errors
 /// What the system says; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a folder.
-pub fn create_own_folder(path: &Path) -> io::Result<()> {
+pub fn create_derived_folder(path: &Path) -> io::Result<()> {
     let check = || match fs::symlink_metadata(path) {
         Ok(found) if !found.is_dir() => Err(refused(found.is_symlink(), "it is not a folder")),
         found => Ok(found.is_ok()),
@@ -63,20 +63,20 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let mut append = OpenOptions::new();
         append.append(true).create(true);
-        open_own_file(&at("own"), &append).unwrap().write_all(b"a").unwrap();
-        open_own_file(&at("own"), &append).unwrap().write_all(b"b").unwrap();
+        open_derived_file(&at("own"), &append).unwrap().write_all(b"a").unwrap();
+        open_derived_file(&at("own"), &append).unwrap().write_all(b"b").unwrap();
         assert_eq!(fs::read(at("own")).unwrap(), b"ab");
-        create_own_folder(&at("a/b")).unwrap();
-        create_own_folder(&at("a/b")).unwrap();
+        create_derived_folder(&at("a/b")).unwrap();
+        create_derived_folder(&at("a/b")).unwrap();
         symlink(at("own"), at("link")).unwrap();
         symlink(at("none"), at("dangling")).unwrap();
         symlink(at("a"), at("folder")).unwrap();
         for name in ["link", "dangling", "folder", "a"] {
-            let error = open_own_file(&at(name), &append).unwrap_err();
+            let error = open_derived_file(&at(name), &append).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{name}");
         }
         for name in ["link", "dangling", "folder", "own"] {
-            assert_eq!(create_own_folder(&at(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
+            assert_eq!(create_derived_folder(&at(name)).unwrap_err().kind(), io::ErrorKind::InvalidInput, "{name}");
         }
         assert!(!at("none").exists());
     }

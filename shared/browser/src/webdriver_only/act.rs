@@ -14,12 +14,12 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{PlainVisit, controls};
+use super::{WebDriverVisit, controls};
 use crate::{
     act::{
-        Keys, RESERVE,
+        Keys,
         input::{Requirement, StepError, UsableElement, check_click, gone, missing, refusal, unusable},
-        surface::{ELEMENT_TIMEOUT, Surface},
+        surface::Surface,
         upload::{not_taken, takes_files},
     },
     elements::{
@@ -27,12 +27,9 @@ use crate::{
         find::{self, Chosen},
     },
     error::CommandError,
-    readiness::limits::LIMITS,
+    limits::{self, LIMITS},
     webdriver::is_stale,
 };
-
-/// The interval between two attempts.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Notes that the document is about to be replaced: a browser that is asked meanwhile answers for the old one.
 const WATCH: &str = "const leaves = Symbol.for('ragmaker-leaves');
@@ -45,24 +42,24 @@ const STAYS: &str = "document[Symbol.for('ragmaker-leaves')] = false; return tru
 const INSERT: &str = "return document.execCommand('insertText', false, arguments[0]);";
 
 /// Takes steps in the page of a visit.
-pub(crate) struct PlainActor<'v, 'a> {
-    visit: &'v mut PlainVisit<'a>,
+pub(crate) struct WebDriverActor<'v, 'a> {
+    visit: &'v mut WebDriverVisit<'a>,
     began: &'v Cell<bool>,
     until: Instant,
     /// The windows before the steps.
     windows: Vec<String>,
 }
 
-impl<'v, 'a> PlainActor<'v, 'a> {
-    pub(crate) fn new(visit: &'v mut PlainVisit<'a>, began: &'v Cell<bool>) -> Result<Self, CommandError> {
-        let until = visit.deadline.checked_sub(RESERVE).unwrap_or(visit.deadline);
+impl<'v, 'a> WebDriverActor<'v, 'a> {
+    pub(crate) fn new(visit: &'v mut WebDriverVisit<'a>, began: &'v Cell<bool>) -> Result<Self, CommandError> {
+        let until = visit.deadline.checked_sub(limits::ACT_RESERVE).unwrap_or(visit.deadline);
         let windows = visit.driver.windows(visit.deadline)?;
         Ok(Self { visit, began, until, windows })
     }
 
     /// Closes the tabs that were opened during the steps: the call reads its own alone. A person may want them.
     pub(crate) fn close_opened(&mut self) -> Result<(), CommandError> {
-        let PlainVisit { driver, deadline, .. } = &*self.visit;
+        let WebDriverVisit { driver, deadline, .. } = &*self.visit;
         let windows = driver.windows(*deadline)?;
         let opened: Vec<_> = windows.iter().filter(|window| !self.windows.contains(window)).collect();
         if opened.is_empty() || self.visit.request.visible {
@@ -128,7 +125,7 @@ impl<'v, 'a> PlainActor<'v, 'a> {
     }
 }
 
-impl Surface for PlainActor<'_, '_> {
+impl Surface for WebDriverActor<'_, '_> {
     fn url(&self) -> &Url {
         &self.visit.url
     }
@@ -152,15 +149,17 @@ impl Surface for PlainActor<'_, '_> {
 
     fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
         let cap = self.until.min(begun + LIMITS.load);
-        while Instant::now() + PAUSE < cap {
+        while Instant::now() + limits::WEBDRIVER_STEP_PAUSE < cap {
             match self.visit.execute(LEAVES, &json!([]), LIMITS.plain_look) {
                 // The document is about to be replaced, or is being replaced.
-                Ok(Value::Bool(true)) | Err(CommandError::Failed(_) | CommandError::Late) => thread::sleep(PAUSE),
+                Ok(Value::Bool(true)) | Err(CommandError::Failed(_) | CommandError::Late) => {
+                    thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
+                }
                 Ok(_) => break,
                 Err(error) => return Err(error.into()),
             }
         }
-        if Instant::now() + PAUSE >= cap {
+        if Instant::now() + limits::WEBDRIVER_STEP_PAUSE >= cap {
             // It was a download: the steps that follow do not wait for it.
             let _ = self.visit.execute(STAYS, &json!([]), LIMITS.plain_look);
         }
@@ -239,10 +238,11 @@ impl Surface for PlainActor<'_, '_> {
                     clicked => clicked.map_err(StepError::from),
                 };
             };
-            if begun.elapsed() >= ELEMENT_TIMEOUT || Instant::now() + PAUSE >= self.until {
+            if begun.elapsed() >= limits::ELEMENT_TIMEOUT || Instant::now() + limits::WEBDRIVER_STEP_PAUSE >= self.until
+            {
                 break Err(unusable(locator, &reached.state, reason).detail("driver", words.as_str()).into());
             }
-            thread::sleep(PAUSE);
+            thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
         };
         let heard = match self.visit.heard() {
             // The click may have removed the document.

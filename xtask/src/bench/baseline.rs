@@ -24,13 +24,13 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 const AFTER_LOAD: Duration = Duration::from_secs(1);
 
 /// A Chromium that is controlled directly.
-pub(super) struct Floor {
+pub(super) struct Baseline {
     browser: Child,
     socket: RefCell<WebSocket<TcpStream>>,
     session: Value,
 }
 
-impl Floor {
+impl Baseline {
     /// Starts the browser, with its profile in `profile`.
     pub(super) fn start(programs: &Browser, profile: &Path) -> anyhow::Result<Self> {
         // That of an earlier browser would be taken for this one's.
@@ -47,12 +47,12 @@ impl Floor {
             }
         };
         // From here on, dropping it ends the browser.
-        let mut floor = Self { browser, socket: RefCell::new(socket), session: Value::Null };
-        let targets = floor.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
+        let mut baseline = Self { browser, socket: RefCell::new(socket), session: Value::Null };
+        let targets = baseline.command("Target.getTargets", &json!({"filter": [{"type": "page"}]}))?;
         let page = json!({"targetId": targets["targetInfos"][0]["targetId"], "flatten": true});
-        floor.session = floor.command("Target.attachToTarget", &page)?["sessionId"].take();
-        floor.command("Page.enable", &json!({}))?;
-        Ok(floor)
+        baseline.session = baseline.command("Target.attachToTarget", &page)?["sessionId"].take();
+        baseline.command("Page.enable", &json!({}))?;
+        Ok(baseline)
     }
 
     /// Loads the page at `url`, and returns the time from the order to the end of its load event.
@@ -157,7 +157,7 @@ fn connect(profile: &Path) -> anyhow::Result<WebSocket<TcpStream>> {
     }
 }
 
-impl Drop for Floor {
+impl Drop for Baseline {
     fn drop(&mut self) {
         let _ = self.send("Browser.close", &json!({}));
         let deadline = Instant::now() + Duration::from_secs(5);

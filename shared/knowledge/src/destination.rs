@@ -54,7 +54,7 @@ impl DestinationArgs<'_> {
         let folder = match named {
             Some(folder) => folder,
             // A link there may lead a model out of its roots.
-            None => output_directory(&Destination::beside(&catalog).folder, invocation)?,
+            None => output_directory(&Destination::of_catalog(&catalog).folder, invocation)?,
         };
         Ok(SaveTarget { catalog, folder })
     }

@@ -5,13 +5,14 @@ use std::time::Instant;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{PlainVisit, controls};
+use super::{WebDriverVisit, controls};
 use crate::{
-    camera::{self, PICTURES, PICTURES_SHARE},
     capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
     elements::PICTURE,
     error::{CommandError, Failure},
+    limits,
     page::Page,
+    screenshot::{self, PICTURES_SHARE},
     webdriver::is_stale,
 };
 
@@ -28,7 +29,7 @@ pub(crate) fn unsupported(capture: Capture<'_>) -> Option<&'static str> {
 }
 
 /// Takes what is requested of the page of `visit`.
-pub(crate) fn take(visit: &PlainVisit<'_>, capture: Capture<'_>, mut page: Page) -> Result<Page, Failure> {
+pub(crate) fn take(visit: &WebDriverVisit<'_>, capture: Capture<'_>, mut page: Page) -> Result<Page, Failure> {
     if !capture.is_any() {
         return Ok(page);
     }
@@ -38,16 +39,16 @@ pub(crate) fn take(visit: &PlainVisit<'_>, capture: Capture<'_>, mut page: Page)
     Ok(page)
 }
 
-fn picture(visit: &PlainVisit<'_>, request: PictureRequest<'_>) -> Result<Picture, Failure> {
+fn picture(visit: &WebDriverVisit<'_>, request: PictureRequest<'_>) -> Result<Picture, Failure> {
     let selector = if let PictureArea::Element(selector) = request.area { Some(selector) } else { None };
     let left = visit.deadline.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
-    let patience = PICTURES.min(left).as_millis() as u64;
+    let patience = limits::PICTURES_TIMEOUT.min(left).as_millis() as u64;
     let given = json!({"selector": selector, "whole": false, "refresh": false, "patience": patience});
     let ask = |what, given| visit.ask(PICTURE, what, given).map_err(|error| visit.failure(error));
     let prepared = ask("prepare", &given)?;
     let path = match selector {
         Some(selector) => {
-            camera::check(selector, &prepared, &visit.url)?;
+            screenshot::check(selector, &prepared, &visit.url)?;
             let element = controls::reference(&ask("element", &json!(selector))?);
             let element = element.ok_or_else(|| visit.failure(CommandError::Late))?;
             format!("element/{element}/screenshot")
@@ -60,7 +61,7 @@ fn picture(visit: &PlainVisit<'_>, request: PictureRequest<'_>) -> Result<Pictur
 }
 
 /// A text that the driver answers.
-fn text(visit: &PlainVisit<'_>, answer: Result<Value, CommandError>) -> Result<String, Failure> {
+fn text(visit: &WebDriverVisit<'_>, answer: Result<Value, CommandError>) -> Result<String, Failure> {
     match answer {
         Ok(Value::String(text)) => Ok(text),
         Ok(_) => Err(visit.failure(CommandError::Failed("the driver answered without a file".to_owned()))),

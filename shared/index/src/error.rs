@@ -4,14 +4,14 @@ use std::io;
 
 /// The reason why an index cannot answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum IndexError {
     /// The files are damaged.
     Damaged,
     /// A document changed since it was indexed.
     Changed,
 }
 
-impl From<io::Error> for Broken {
+impl From<io::Error> for IndexError {
     fn from(_: io::Error) -> Self {
         Self::Damaged
     }

@@ -1,4 +1,5 @@
-//! All time limits of the wait for a page, in one table.
+//! All time limits of the browser: [`LIMITS`], the table of the wait for a page, and those of everything else that waits:
+//! acting, pictures, tabs, sockets, starting and closing.
 //!
 //! Limits that are used in Rust are [`Duration`]s. Limits of the page scripts are numbers of milliseconds, because they
 //! are passed to the scripts as JSON.
@@ -253,6 +254,116 @@ pub(crate) struct PageLimits {
     noted_text: u32,
 }
 
+/// How long a banner may take to appear where the page loads the script of a platform, and has stored no answer. It is
+/// part of the answer's documentation ([`ConsentOutcome::NotShown`](crate::ConsentOutcome::NotShown)).
+pub(crate) const CONSENT_APPEARS: Duration = Duration::from_millis(800);
+
+/// How long a banner may take to disappear, or its second layer to appear.
+pub(crate) const CONSENT_CHANGES: Duration = Duration::from_secs(2);
+
+/// The interval at which a consent banner is looked for.
+pub(crate) const CONSENT_PAUSE: Duration = Duration::from_millis(50);
+
+/// The time that is reserved for reading the page at the end of a call.
+pub(crate) const ACT_RESERVE: Duration = Duration::from_millis(1500);
+
+/// How long to wait for the first effect of a repeated step.
+pub(crate) const GROWTH_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// How long a known element must be missing to count as removed.
+pub(crate) const REMOVAL_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// How long to wait for a list or a file dialog to open.
+pub(crate) const LIST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long to wait for a checkbox to change its state.
+pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_millis(600);
+
+/// The interval between two attempts at a step.
+pub(crate) const STEP_PAUSE: Duration = Duration::from_millis(30);
+
+/// How long to wait for an element to exist and be usable.
+pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The same as [`ELEMENT_TIMEOUT`] if several elements match and some may be about to disappear.
+pub(crate) const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// The interval between two searches for an element.
+pub(crate) const ELEMENT_PAUSE: Duration = Duration::from_millis(40);
+
+/// How long to wait for the pictures and fonts of a page.
+pub(crate) const PICTURES_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The interval between two attempts at a step by WebDriver commands.
+pub(crate) const WEBDRIVER_STEP_PAUSE: Duration = Duration::from_millis(50);
+
+/// The interval at which a call that waits for a session of WebDriver commands tries again.
+pub(crate) const WEBDRIVER_TAB_RETRY: Duration = Duration::from_millis(20);
+
+/// How long to wait for tabs to close before the browser quits.
+pub(crate) const TABS_CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// The time limit for commands to the browser process, which is never busy with pages.
+pub(crate) const SOCKET_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to wait for an answer that a removed frame may never send.
+pub(crate) const FRAME_GONE_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// The interval at which a call that waits for a tab tries again.
+pub(crate) const TAB_RETRY: Duration = Duration::from_millis(10);
+
+/// The time limit for closing a tab, also for a call whose own time is over.
+pub(crate) const TAB_CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time limit for connecting when only the availability of the server is checked.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The time limit for starting the driver and the browser.
+pub(crate) const LAUNCH_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// How long the helpers of a closed browser may take to end, because they may have data to write.
+pub(crate) const HELPER_GRACE: Duration = Duration::from_secs(1);
+
+/// After how long a folder without locks counts as left behind.
+pub(crate) const NEW_PROFILE_GRACE: Duration = Duration::from_mins(1);
+
+/// How long a supervisor without a browser may take to end.
+pub(crate) const OWNER_END_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long a request for a browser may wait in the endpoint's queue: longer than a grid keeps one. The call that it
+/// is for may be over by then; whoever asked has to be there to release the browser.
+pub(crate) const QUEUE_TIMEOUT: Duration = Duration::from_secs(330);
+
+/// The pause before an endpoint that does not answer is asked again.
+pub(crate) const QUEUE_RETRY: Duration = Duration::from_millis(500);
+
+/// The time limit for matching URLs against the pattern.
+pub(crate) const PATTERN_TIME: Duration = Duration::from_secs(5);
+
+/// How long closing may wait for another call that starts or closes the same browser.
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(70);
+
+/// The time limit for reading or setting the state of a session.
+pub(crate) const STATE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The time limit for the storage of one origin.
+pub(crate) const ORIGIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the driver may take to answer the request to end, and then to end.
+pub(crate) const DRIVER_END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long the browser may take to write its cookies and end.
+pub(crate) const BROWSER_END_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the supervisor goes on giving a browser back to a machine that does not answer.
+pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_mins(2);
+
+/// How often a tool that waits for a browser looks whether it still wants one.
+pub(crate) const WAITING_CHECK_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The interval at which the supervisor closes orphaned tabs and lets the driver process its events.
+pub(crate) const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -289,10 +400,10 @@ mod tests {
     #[test]
     fn the_scripts_use_every_number_and_no_other() {
         let scripts = [
-            include_str!("../js/look.js"),
-            include_str!("../js/collect.js"),
-            include_str!("../js/watch.js"),
-            include_str!("../js/expand.js"),
+            include_str!("js/look.js"),
+            include_str!("js/collect.js"),
+            include_str!("js/watch.js"),
+            include_str!("js/expand.js"),
         ];
         let given = serde_json::to_value(&LIMITS.page).unwrap();
         for name in given.as_object().unwrap().keys() {

@@ -1,6 +1,6 @@
 //! The tools that the model is offered, and the execution of their calls.
 //!
-//! The tools are those of the registry and the further tools of the configuration ([`ragmaker_foreign`]). Every failure
+//! The tools are those of the registry and the external tools of the configuration ([`ragmaker_external_tools`]). Every failure
 //! of a call becomes its result: an unknown tool, invalid arguments, an error, a crash, endless output, a person's
 //! refusal.
 
@@ -11,9 +11,9 @@ use std::{
 };
 
 use ragmaker_config::Commands;
-use ragmaker_foreign::TOOL_TIMED_OUT;
+use ragmaker_external_tools::TOOL_TIMED_OUT;
 use ragmaker_model::{Call, Declaration, Declarations};
-use ragmaker_registry::{Format, Offer, Selection, Tool, offers, subprocess, unknown_tool};
+use ragmaker_registry::{Format, Selection, Tool, ToolDeclaration, declarations, subprocess, unknown_tool};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, NEEDS_APPROVAL, Toolset,
     arguments::{Members, nearest},
@@ -21,7 +21,7 @@ use ragmaker_tool::{
 };
 use serde_json::Value;
 
-use crate::further::ExternalTool;
+use crate::external_tools::ExternalTool;
 
 /// The call was ended: by a person, or because it took too long.
 const CANCELLED: Code = ragmaker_model::CANCELLED;
@@ -38,7 +38,7 @@ const WAIT: &str = "wait_for_previous";
 /// A tool that is offered.
 pub(crate) enum AvailableTool {
     /// One of the registry.
-    Registry(Offer),
+    Registry(ToolDeclaration),
     /// One that the configuration names.
     External(ExternalTool),
 }
@@ -78,12 +78,12 @@ pub(crate) struct Outcome {
 }
 
 impl Tools {
-    /// The selected tools, and the further ones.
-    pub(crate) fn new(selection: &Selection, further: Vec<ExternalTool>, own: RegistrySettings) -> Self {
-        let offered: Vec<_> = offers(selection)
+    /// The selected tools, and the external ones.
+    pub(crate) fn new(selection: &Selection, external: Vec<ExternalTool>, own: RegistrySettings) -> Self {
+        let offered: Vec<_> = declarations(selection)
             .into_iter()
             .map(AvailableTool::Registry)
-            .chain(further.into_iter().map(AvailableTool::External))
+            .chain(external.into_iter().map(AvailableTool::External))
             .collect();
         let declarations = offered.iter().map(AvailableTool::declaration).collect::<Vec<_>>().into();
         Self { offered, declarations, own }
@@ -114,21 +114,21 @@ impl Tools {
         let name = name.trim();
         let command = ragmaker_registry::find(name).map(|tool| tool.command);
         let found = self.offered.iter().find(|offered| match offered {
-            AvailableTool::Registry(offer) => Some(offer.tool.command) == command,
-            AvailableTool::External(further) => further.name() == name,
+            AvailableTool::Registry(declaration) => Some(declaration.tool.command) == command,
+            AvailableTool::External(external) => external.name() == name,
         });
         found.ok_or_else(|| self.unknown(name))
     }
 
     fn unknown(&self, name: &str) -> Error {
         let own = self.offered.iter().filter_map(|offered| match offered {
-            AvailableTool::Registry(offer) => Some(offer.tool),
+            AvailableTool::Registry(declaration) => Some(declaration.tool),
             AvailableTool::External(_) => None,
         });
         let error = unknown_tool(name, own);
-        let further: Vec<_> =
+        let external: Vec<_> =
             self.offered.iter().filter(|offered| matches!(offered, AvailableTool::External(_))).collect();
-        let names: Vec<_> = further.iter().map(|offered| offered.name()).collect();
+        let names: Vec<_> = external.iter().map(|offered| offered.name()).collect();
         match nearest(name, &names) {
             Some(near) => error.remedy(format!("Did you mean {near}?")),
             None => error,
@@ -139,7 +139,7 @@ impl Tools {
     /// whether it uses the network, which is for those that are approved. Returns whether anything was added.
     pub(crate) fn complete(&self, call: &mut Call, is_approved: bool) -> bool {
         let runs_commands = |tool: &AvailableTool| match tool {
-            AvailableTool::Registry(offer) => offer.tool.toolsets.contains(&Toolset::Commands),
+            AvailableTool::Registry(declaration) => declaration.tool.toolsets.contains(&Toolset::Commands),
             AvailableTool::External(_) => false,
         };
         let Value::Object(arguments) = &mut call.arguments else { return false };
@@ -189,46 +189,46 @@ impl Tools {
 impl AvailableTool {
     fn declaration(&self) -> Declaration {
         match self {
-            Self::Registry(offer) => {
-                let tool = offer.to(Format::OpenAi);
+            Self::Registry(declaration) => {
+                let tool = declaration.to(Format::OpenAi);
                 let function = &tool["function"];
                 Declaration {
-                    name: offer.name().to_owned(),
+                    name: declaration.name().to_owned(),
                     description: function["description"].as_str().unwrap_or_default().to_owned(),
                     parameters: function["parameters"].clone(),
                 }
             }
-            Self::External(further) => further.declaration(),
+            Self::External(external) => external.declaration(),
         }
     }
 
     /// The name.
     pub(crate) fn name(&self) -> &str {
         match self {
-            Self::Registry(offer) => offer.name(),
-            Self::External(further) => further.name(),
+            Self::Registry(declaration) => declaration.name(),
+            Self::External(external) => external.name(),
         }
     }
 
     /// Whether a call changes nothing, so that several calls may run at the same time.
     pub(crate) fn is_read_only(&self) -> bool {
         match self {
-            Self::Registry(offer) => offer.is_read_only(),
-            Self::External(further) => further.is_read_only(),
+            Self::Registry(declaration) => declaration.is_read_only(),
+            Self::External(external) => external.is_read_only(),
         }
     }
 
     /// Whether a call changes the state of the conversation, so that the order of calls matters.
     fn changes_conversation(&self) -> bool {
-        matches!(self, Self::Registry(offer) if ["think", "work"].contains(&offer.tool.name().as_str()))
+        matches!(self, Self::Registry(declaration) if ["think", "work"].contains(&declaration.tool.name().as_str()))
     }
 
     /// Whether a call may destroy what was there.
     pub(crate) fn is_destructive(&self) -> bool {
         match self {
-            Self::Registry(offer) => offer.is_destructive(),
+            Self::Registry(declaration) => declaration.is_destructive(),
             // What it declares beyond that it changes nothing, nobody checks.
-            Self::External(further) => !further.is_read_only(),
+            Self::External(external) => !external.is_read_only(),
         }
     }
 
@@ -236,14 +236,14 @@ impl AvailableTool {
     pub(crate) fn risk(&self) -> String {
         match self {
             Self::Registry(_) => "may change or remove what is there".to_owned(),
-            Self::External(further) => further.risk(),
+            Self::External(external) => external.risk(),
         }
     }
 
     /// Whether the tool itself says which of its calls need approval, by the error `NEEDS_APPROVAL`.
     pub(crate) fn asks_itself(&self) -> bool {
         match self {
-            Self::Registry(offer) => offer.fails_with(NEEDS_APPROVAL.name()),
+            Self::Registry(declaration) => declaration.fails_with(NEEDS_APPROVAL.name()),
             Self::External(_) => false,
         }
     }
@@ -257,8 +257,8 @@ impl AvailableTool {
         goes_on: &dyn Fn() -> bool,
     ) -> Result<Option<Value>, Error> {
         let tool = match self {
-            Self::Registry(offer) => offer.tool,
-            Self::External(further) => return further.run(arguments, goes_on),
+            Self::Registry(declaration) => declaration.tool,
+            Self::External(external) => return external.run(arguments, goes_on),
         };
         match tool.isolation {
             Isolation::Subprocess => {
@@ -322,7 +322,7 @@ impl RegistrySettings {
 
 #[cfg(test)]
 impl RegistrySettings {
-    /// The registry's tools without further configuration.
+    /// The registry's tools without external tools.
     pub(crate) fn of(host: HostOptions) -> Self {
         let commands = Commands { allow: vec![], timeout_s: 120, network: false };
         Self { host: Arc::new(host), commands, without: vec![], of_embeddings: String::new() }

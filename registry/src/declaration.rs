@@ -1,4 +1,4 @@
-//! An offer: a tool as it is declared to a model.
+//! A declaration: a tool as it is declared to a model.
 
 use std::str::FromStr;
 
@@ -88,31 +88,31 @@ impl Selection {
         Ok(Self { toolset, named: names.map(listed).transpose()?, read_only, commands: false })
     }
 
-    fn has(&self, offer: &Offer) -> bool {
-        let runs_commands = offer.tool.toolsets.contains(&Toolset::Commands);
+    fn has(&self, declaration: &ToolDeclaration) -> bool {
+        let runs_commands = declaration.tool.toolsets.contains(&Toolset::Commands);
         (!runs_commands || self.commands)
-            && (runs_commands || self.toolset.is_none_or(|toolset| offer.tool.toolsets.contains(&toolset)))
-            && self.named.as_ref().is_none_or(|named| named.contains(&offer.tool.command))
-            && (!self.read_only || offer.is_read_only())
+            && (runs_commands || self.toolset.is_none_or(|toolset| declaration.tool.toolsets.contains(&toolset)))
+            && self.named.as_ref().is_none_or(|named| named.contains(&declaration.tool.command))
+            && (!self.read_only || declaration.is_read_only())
     }
 }
 
 /// A tool and its description.
 #[derive(Debug)]
-pub struct Offer {
+pub struct ToolDeclaration {
     /// The tool.
     pub tool: &'static Tool,
     entry: Value,
 }
 
 /// The selected tools, in the order of discovery.json.
-pub fn offers(selection: &Selection) -> Vec<Offer> {
+pub fn declarations(selection: &Selection) -> Vec<ToolDeclaration> {
     let Ok(Value::Object(mut file)) = serde_json::from_str(DISCOVERY) else { return vec![] };
     let Some(Value::Array(entries)) = file.remove("tools") else { return vec![] };
-    entries.into_iter().filter_map(Offer::new).filter(|offer| selection.has(offer)).collect()
+    entries.into_iter().filter_map(ToolDeclaration::new).filter(|declaration| selection.has(declaration)).collect()
 }
 
-impl Offer {
+impl ToolDeclaration {
     fn new(mut entry: Value) -> Option<Self> {
         let tool = find(entry["name"].as_str()?)?;
         if let (Some(stdin), Some(required)) = (tool.stdin, entry["parameters"]["required"].as_array_mut())
@@ -205,28 +205,31 @@ mod tests {
 
     #[test]
     fn every_tool_is_offered_in_order() {
-        let offers = offers(&Selection::default().with_commands(true));
-        assert!(offers.iter().map(|offer| offer.tool.command).eq(TOOLS.iter().map(|tool| tool.command)));
-        for offer in &offers {
+        let declarations = declarations(&Selection::default().with_commands(true));
+        assert!(
+            declarations.iter().map(|declaration| declaration.tool.command).eq(TOOLS.iter().map(|tool| tool.command))
+        );
+        for declaration in &declarations {
             let [gemini, openai, anthropic, mcp] =
-                [Format::Gemini, Format::OpenAi, Format::Anthropic, Format::Mcp].map(|format| offer.to(format));
+                [Format::Gemini, Format::OpenAi, Format::Anthropic, Format::Mcp].map(|format| declaration.to(format));
             assert_eq!(gemini["parametersJsonSchema"]["type"], "object");
             assert_eq!(openai["function"]["parameters"], gemini["parametersJsonSchema"]);
             assert_eq!(anthropic["input_schema"], gemini["parametersJsonSchema"]);
             assert_eq!(mcp["inputSchema"], gemini["parametersJsonSchema"]);
-            assert_eq!(offer.output_schema()["type"], "object");
+            assert_eq!(declaration.output_schema()["type"], "object");
             let required = gemini["parametersJsonSchema"]["required"].as_array();
-            assert!(required.is_none_or(|names| !names.is_empty()), "{}", offer.name());
+            assert!(required.is_none_or(|names| !names.is_empty()), "{}", declaration.name());
             let has = |name: &str| required.is_some_and(|names| names.contains(&name.into()));
-            assert!(offer.tool.stdin.is_none_or(|stdin| has(stdin.argument)), "{}", offer.name());
+            assert!(declaration.tool.stdin.is_none_or(|stdin| has(stdin.argument)), "{}", declaration.name());
             // A call that reaches the web can take for ever.
             assert!(
-                offer.entry["annotations"]["openWorldHint"] == false || offer.tool.isolation == Isolation::Subprocess,
+                declaration.entry["annotations"]["openWorldHint"] == false
+                    || declaration.tool.isolation == Isolation::Subprocess,
                 "{}",
-                offer.name()
+                declaration.name()
             );
         }
-        let close = offers.iter().find(|offer| offer.name() == "browser_close").unwrap();
+        let close = declarations.iter().find(|declaration| declaration.name() == "browser_close").unwrap();
         assert_eq!(close.to(Format::Mcp)["title"], "Browser close");
     }
 
@@ -234,12 +237,12 @@ mod tests {
     fn declarations_are_short() {
         let size = |profile: &str, format: Format| {
             let selection = Selection::new(Some(profile), None, false).unwrap();
-            let offers = offers(&selection);
-            assert!(!offers.is_empty());
-            Value::Array(offers.iter().map(|offer| offer.to(format)).collect()).to_string().len()
+            let declarations = declarations(&selection);
+            assert!(!declarations.is_empty());
+            Value::Array(declarations.iter().map(|declaration| declaration.to(format)).collect()).to_string().len()
         };
         // Bytes: a model reads all of it with every request. All tools together have 1,000 and 1,500 for each.
-        let tools = offers(&Selection::default()).len();
+        let tools = declarations(&Selection::default()).len();
         for (profile, format, most) in [
             ("all", Format::Gemini, 1_000 * tools),
             ("all", Format::Mcp, 1_500 * tools),
@@ -252,6 +255,35 @@ mod tests {
         ] {
             let size = size(profile, format);
             assert!(size <= most, "{profile} as {format:?}: {size} bytes");
+        }
+    }
+
+    /// The descriptions in `schema`, at any depth.
+    fn descriptions<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
+        match schema {
+            Value::Object(members) => {
+                found.extend(members.get("description").and_then(Value::as_str));
+                members.values().for_each(|member| descriptions(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| descriptions(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn schemas_speak_of_json_not_of_a_command_line() {
+        for declaration in declarations(&Selection::default().with_commands(true)) {
+            let mut found = vec![declaration.entry["description"].as_str().unwrap()];
+            descriptions(&declaration.entry["parameters"], &mut found);
+            descriptions(&declaration.entry["output"], &mut found);
+            for text in found {
+                let names =
+                    text.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-'));
+                let is_flag = |word: &str| word.starts_with("--") && word.len() > 2;
+                assert!(names.into_iter().all(|word| !is_flag(word)), "{}: {text}", declaration.name());
+                let is_stdin = text.split("; ").any(|clause| clause.trim_end_matches('.').ends_with("standard input"));
+                assert!(!is_stdin && !text.contains("ragmaker-"), "{}: {text}", declaration.name());
+            }
         }
     }
 
@@ -270,27 +302,27 @@ mod tests {
 
     #[test]
     fn a_description_says_what_for_and_what_comes_back() {
-        let offers = offers(&Selection::default());
-        let names: Vec<_> = offers.iter().map(Offer::name).collect();
-        for offer in &offers {
-            let description = offer.entry["description"].as_str().unwrap();
+        let declarations = declarations(&Selection::default());
+        let names: Vec<_> = declarations.iter().map(ToolDeclaration::name).collect();
+        for declaration in &declarations {
+            let description = declaration.entry["description"].as_str().unwrap();
             let length = description.chars().count();
-            assert!((100..=300).contains(&length), "{}: {length} characters", offer.name());
+            assert!((100..=300).contains(&length), "{}: {length} characters", declaration.name());
             // It names tools, or its own arguments, members of its answer and their choices.
             for word in
                 description.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| word.contains('_'))
             {
-                let is_own = ["parameters", "output"].iter().any(|schema| declares(&offer.entry[schema], word));
+                let is_own = ["parameters", "output"].iter().any(|schema| declares(&declaration.entry[schema], word));
                 let is_known = names.contains(&word) || is_own;
-                assert!(is_known, "{}: {word}", offer.name());
+                assert!(is_known, "{}: {word}", declaration.name());
             }
         }
     }
 
     #[test]
     fn a_selection_is_of_tools_that_exist() {
-        assert_eq!(offers(&Selection::new(None, Some("read-file, project_info"), true).unwrap()).len(), 2);
-        assert!(offers(&Selection::new(None, Some("write_file"), true).unwrap()).is_empty());
+        assert_eq!(declarations(&Selection::new(None, Some("read-file, project_info"), true).unwrap()).len(), 2);
+        assert!(declarations(&Selection::new(None, Some("write_file"), true).unwrap()).is_empty());
         let error = Selection::new(None, Some("read_fil"), false).unwrap_err();
         assert!(error.is(ARGUMENT_ERROR) && error.remediation() == "Did you mean read_file?", "{error}");
         assert!(Selection::new(Some("most"), None, false).unwrap_err().is(ARGUMENT_ERROR));

@@ -7,9 +7,9 @@ use std::{
 };
 
 use crate::{
-    best::{Candidate, TopCandidates},
-    broken::Broken,
+    error::IndexError,
     texts::{IndexPart, Texts},
+    top_candidates::{Candidate, TopCandidates},
     vectors::{Vectors, key},
 };
 
@@ -36,10 +36,10 @@ pub enum Kind {
 }
 
 /// A vector for each text, in order; `None` for a text that the endpoint rejects.
-pub type Embedded = Vec<Option<Vec<f32>>>;
+pub type Embeddings = Vec<Option<Vec<f32>>>;
 
 /// Computes the vectors of texts; the error is the reason of a failure.
-pub type Embed<'a> = dyn Fn(Kind, &[&str]) -> Result<Embedded, String> + 'a;
+pub type Embed<'a> = dyn Fn(Kind, &[&str]) -> Result<Embeddings, String> + 'a;
 
 /// An embeddings endpoint.
 pub struct Embedder<'a> {
@@ -78,7 +78,7 @@ impl<'a> VectorRanking<'a> {
         embedder: &'a Embedder<'a>,
         query: &str,
         parts: &[IndexPart<'_>],
-    ) -> Result<Result<Self, String>, Broken> {
+    ) -> Result<Result<Self, String>, IndexError> {
         let query = match (embedder.embed)(Kind::Query, &[query]) {
             Ok(vectors) => vectors.into_iter().next().flatten().unwrap_or_default(),
             Err(error) => return Ok(Err(error)),
@@ -109,7 +109,7 @@ impl<'a> VectorRanking<'a> {
         parts: &[IndexPart<'_>],
         first: &[Candidate],
         texts: &mut Texts,
-    ) -> Result<Option<String>, Broken> {
+    ) -> Result<Option<String>, IndexError> {
         let until = Instant::now() + self.embedder.budget;
         let all = self.keys.iter().enumerate().flat_map(|(part, keys)| {
             let places = keys.iter().enumerate().filter(|(_, key)| **key != 0);
@@ -154,13 +154,13 @@ impl<'a> VectorRanking<'a> {
         parts: &[IndexPart<'_>],
         texts: &mut Texts,
         until: Instant,
-    ) -> Result<Option<String>, Broken> {
+    ) -> Result<Option<String>, IndexError> {
         let (mut rest, mut size) = (missing.iter(), FIRST_BATCH);
         loop {
             let mut batch: Vec<(usize, u64, String)> = vec![];
             for one in rest.by_ref() {
                 let (key, number) = (self.key(one), parts[one.part as usize].number);
-                let vectors = self.vectors.get_mut(&number).ok_or(Broken::Damaged)?;
+                let vectors = self.vectors.get_mut(&number).ok_or(IndexError::Damaged)?;
                 let text = shortened(texts.with_headings(one, parts)?);
                 if !vectors.reuse(key, &text) {
                     batch.push((number, key, text));

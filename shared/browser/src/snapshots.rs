@@ -43,18 +43,18 @@ pub struct LookChanges {
 }
 
 /// An element: the hash of its role, name, URL and states, and that of these and the heading before it.
-type Mark = [u64; 2];
+type Fingerprint = [u64; 2];
 
 /// An element that was there at a look, and whether that look or one before it has listed it.
-type Seen = (Mark, bool);
+type ListedElement = (Fingerprint, bool);
 
-/// The looks at one page.
+/// The last looks at one page.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Looks {
+struct PageSnapshots {
     /// The last one.
-    last: Vec<Seen>,
+    last: Vec<ListedElement>,
     /// The one before it, with which the last one was compared; none if the last one was the first.
-    before: Option<Vec<Seen>>,
+    before: Option<Vec<ListedElement>>,
 }
 
 /// A look at a page, compared with an earlier one.
@@ -64,9 +64,9 @@ pub(crate) struct Comparison {
     /// The changes, if they were asked for.
     pub(crate) changes: Option<LookChanges>,
     /// For each node its mark, and whether no earlier look has listed it.
-    marks: Vec<(Option<Mark>, bool)>,
+    marks: Vec<(Option<Fingerprint>, bool)>,
     /// The earlier look.
-    earlier: Option<Vec<Seen>>,
+    earlier: Option<Vec<ListedElement>>,
     /// The file of the page; `None` for a look that continues the last one.
     file: Option<PathBuf>,
 }
@@ -80,19 +80,19 @@ impl Comparison {
             marks[index].1 = false;
         }
         let last = marks.into_iter().filter_map(|(mark, is_unlisted)| Some((mark?, !is_unlisted)));
-        record(&file, &Looks { last: last.take(MAX_ELEMENTS).collect(), before: earlier });
+        record(&file, &PageSnapshots { last: last.take(MAX_ELEMENTS).collect(), before: earlier });
     }
 }
 
 /// Compares `nodes` of the page at `url` with the look that `request` asks for. For a look at the part of the page that
 /// a selector names (`is_part`), what no earlier look has listed is new as well.
 pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: LookRequest, is_part: bool) -> Comparison {
-    let file = profile.looks_folder().join(format!("{:016x}", hash(&url)));
-    let known: Option<Looks> = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
-    let marks: Vec<Option<Mark>> = nodes.iter().map(mark).collect();
+    let file = profile.snapshots_folder().join(format!("{:016x}", hash(&url)));
+    let known: Option<PageSnapshots> = fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+    let marks: Vec<Option<Fingerprint>> = nodes.iter().map(mark).collect();
     let earlier = match (&known, request.continues) {
-        (Some(looks), true) => looks.before.clone(),
-        (Some(looks), false) => Some(looks.last.clone()),
+        (Some(snapshots), true) => snapshots.before.clone(),
+        (Some(snapshots), false) => Some(snapshots.last.clone()),
         (None, _) => None,
     };
     let seen = earlier.as_deref().unwrap_or_default();
@@ -109,7 +109,7 @@ pub(crate) fn compare(profile: &Profile, url: &str, nodes: &[Node], request: Loo
 }
 
 /// The mark of a node that can be acted on.
-fn mark(node: &Node) -> Option<Mark> {
+fn mark(node: &Node) -> Option<Fingerprint> {
     let own = (node.role, &node.name, &node.url, &node.states);
     node.acts().then(|| [hash(&own), hash(&(own, &node.under))])
 }
@@ -122,7 +122,7 @@ fn hash(value: &impl Hash) -> u64 {
 
 /// For each of `marks`, whether `earlier` does not have it, and the number of marks that only `earlier` has. Of several
 /// equal elements, those under the same heading are the same; a heading may have changed.
-fn difference<'m>(marks: &[Option<Mark>], earlier: impl Iterator<Item = &'m Mark>) -> (Vec<bool>, usize) {
+fn difference<'m>(marks: &[Option<Fingerprint>], earlier: impl Iterator<Item = &'m Fingerprint>) -> (Vec<bool>, usize) {
     let mut left: HashMap<u64, Vec<u64>> = HashMap::new();
     for [own, placed] in earlier {
         left.entry(*own).or_default().push(*placed);
@@ -145,10 +145,10 @@ fn difference<'m>(marks: &[Option<Mark>], earlier: impl Iterator<Item = &'m Mark
 
 /// Writes the file, and removes the oldest ones. A look that is not recorded is no reason to fail: the next one lists
 /// more.
-fn record(file: &Path, looks: &Looks) {
+fn record(file: &Path, snapshots: &PageSnapshots) {
     let Some(folder) = file.parent() else { return };
     let replace = Replace { mode: 0o600, sync_directory: false, ..Replace::default() };
-    let text = serde_json::to_vec(looks).unwrap_or_default();
+    let text = serde_json::to_vec(snapshots).unwrap_or_default();
     let _ = create_private(folder).map(|()| write_atomically(file, replace, |file| file.write_all(&text)));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let age =
@@ -243,6 +243,6 @@ mod tests {
             let url = format!("https://x.example/{page}");
             compare(&profile, &url, &[node("a", &[], "")], LookRequest::default(), false).record([0]);
         }
-        assert_eq!(fs::read_dir(profile.looks_folder()).unwrap().count(), MAX_PAGES);
+        assert_eq!(fs::read_dir(profile.snapshots_folder()).unwrap().count(), MAX_PAGES);
     }
 }

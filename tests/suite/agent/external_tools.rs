@@ -75,10 +75,10 @@ fn every_dialect_is_offered_and_called() {
     assert!(told[1]["notice"].as_str().unwrap().contains("data"), "{told:?}");
     let refused = super::told(&project, &[], calls[..1].to_vec());
     assert_eq!(refused[0]["error_code"], "NEEDS_APPROVAL", "{refused:?}");
-    let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     let run = asked(&project, &endpoint, WireFormat::OpenAi, "?");
     assert_eq!(run.answer()["warnings"].as_array().unwrap().len(), 1, "{:?}", run.answer());
-    let offered = endpoint.got()[0].body["tools"].to_string();
+    let offered = endpoint.requests()[0].body["tools"].to_string();
     for name in ["ours", "options", "greet", "listed", "read_file"] {
         assert!(offered.contains(&format!("\"name\":\"{name}\"")), "{name}");
     }
@@ -113,7 +113,7 @@ fn a_tool_is_confined_to_its_declaration() {
         .args(["Go.", "--output", "json"])
         .run();
     assert_eq!(run.answer()["tool_calls"][0]["error_code"], "NEEDS_APPROVAL");
-    let message = results(&endpoint.got()[1].body).remove(0);
+    let message = results(&endpoint.requests()[1].body).remove(0);
     assert!(message.contains("neither Landlock nor namespaces"), "{message}");
     let read_only = told(&project, &["--read-only"], vec![("reads", json!({})), ("writes", json!({}))]);
     assert_eq!((&read_only[0]["status"], &read_only[1]["error_code"]), (&json!("success"), &json!("TOOL_NOT_FOUND")));
@@ -167,7 +167,7 @@ fn long_output_is_whole_in_a_file() {
     let run =
         agent(&project, &endpoint, WireFormat::OpenAi).args(["Go.", "--approve", "all", "--output", "json"]).run();
     assert_eq!(run.answer()["answer"], "Done.");
-    let told = results(&endpoint.got().pop().unwrap().body);
+    let told = results(&endpoint.requests().pop().unwrap().body);
     // JSON with the text, shortened by the agent as every long result.
     let (_, path) = told[0].split_once("the whole is in ").unwrap();
     let whole = fs::read_to_string(path.split(" …]").next().unwrap()).unwrap();
@@ -218,7 +218,7 @@ fn a_server_has_no_keys_in_its_environment() {
         let project = Project::new();
         let server = "[mcp.servers.spy]\ncommand = 'sh'\nargs = ['-c', 'env > seen']\nenv = {OWN = '${OWN_TOKEN}'}\n";
         configure(&project, &format!("{server}confined = {confined}\n"));
-        let endpoint = Scripted::by(|_| says(WireFormat::OpenAi, "Done.", &[]));
+        let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
         let run = agent(&project, &endpoint, WireFormat::OpenAi)
             .env("TAVILY_API_KEY", "tvly-0123456789")
             .env("OWN_TOKEN", "own-0123456789")

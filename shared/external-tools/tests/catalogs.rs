@@ -4,7 +4,7 @@
 use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration, time::Instant};
 
 use ragmaker_config::{Config, Options};
-use ragmaker_foreign::{Loaded, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, Tool, load};
+use ragmaker_external_tools::{Loaded, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, Tool, load};
 use ragmaker_tool::ARGUMENT_ERROR;
 use serde_json::{Map, Value, json};
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PlainVisit, in_function};
+use super::{WebDriverVisit, in_function};
 use crate::{
     elements::{ELEMENT, Node, Place, ROLES},
     error::CommandError,
-    readiness::limits::LIMITS,
+    limits::LIMITS,
     webdriver::is_stale,
 };
 
@@ -40,7 +40,7 @@ pub(super) fn element(reference: &str) -> Value {
 type Controls = (Vec<Node>, Vec<String>);
 
 /// The nodes that can be acted on, with references; `None` if the selector is invalid.
-pub(super) fn nodes(visit: &PlainVisit<'_>, selector: Option<&str>) -> Result<Option<Controls>, CommandError> {
+pub(super) fn nodes(visit: &WebDriverVisit<'_>, selector: Option<&str>) -> Result<Option<Controls>, CommandError> {
     let answer = visit.execute(&in_function(CONTROLS), &json!([ROLES, selector, LIMITS.page]), LIMITS.plain_take)?;
     let Some(listed) = answer.as_array() else { return Ok(None) };
     Ok(Some(listed.iter().filter_map(|listed| Some((node(listed)?, reference(&listed[0])?))).unzip()))
@@ -66,7 +66,7 @@ fn node(listed: &Value) -> Option<Node> {
     })
 }
 
-impl PlainVisit<'_> {
+impl WebDriverVisit<'_> {
     /// What one of the scripts for frames answers to `what`.
     pub(super) fn ask(&self, script: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         self.execute(&in_function(script), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
