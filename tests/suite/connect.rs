@@ -53,11 +53,12 @@ fn every_client_is_connected_and_disconnected() {
         let before = files(project.path());
 
         let shown = connect(&project, &[client, "--output", "json"]).run();
-        assert_eq!(shown.answer()["written"], false, "{client}");
+        let changes = &shown.error("NOT_CONFIRMED")["details"]["changes"];
+        assert_eq!(changes[0]["action"], "change", "{client}: {changes}");
         assert_eq!(files(project.path()), before, "{client}: nothing is written without a confirmation");
 
         let written = connect(&project, &[client, "--yes", "--output", "json"]).run();
-        assert_eq!(written.answer()["written"], true, "{client}");
+        assert_eq!(written.answer()["changes"].as_array().unwrap()[0]["action"], "change", "{client}");
         let text = fs::read_to_string(project.path().join(settings)).unwrap();
         assert!(text.contains("mine") && text.contains("ragmaker") && text.contains("\"mcp\""), "{client}: {text}");
         let connected = files(project.path());

@@ -16,19 +16,18 @@ pub const NAME: &str = "ragmaker";
 pub const DESCRIPTION: &str =
     "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
 
-/// The arguments of the server: it offers the tools that the workflows call, and no others.
+/// The arguments of the server. It offers the tools that the workflows call, or `all_tools`, and with `prompts` the
+/// workflows as prompts. A client that has them as its own commands needs no prompts: a prompt of the same name would
+/// hide the command of Gemini CLI.
 ///
 /// One server is for both workflows. Each request sends the declarations of all tools to the model; these 15 take
 /// 47 % of the bytes of all 36. The clients have their own tools to list, write and delete files.
-pub fn server_arguments() -> Vec<String> {
-    vec!["--tools".to_owned(), workflow_tools().into_iter().collect::<Vec<_>>().join(",")]
-}
-
-/// The arguments of the server for a client that has the workflows as its own commands. The server does not offer them
-/// as prompts then: a prompt of the same name would hide the command of Gemini CLI.
-pub fn server_arguments_without_prompts() -> Vec<String> {
-    let mut arguments = server_arguments();
-    arguments.push("--no-prompts".to_owned());
+pub fn server_arguments(all_tools: bool, prompts: bool) -> Vec<String> {
+    let mut arguments = vec![];
+    if !all_tools {
+        arguments.extend(["--tools".to_owned(), workflow_tools().into_iter().collect::<Vec<_>>().join(",")]);
+    }
+    arguments.extend((!prompts).then(|| "--no-prompts".to_owned()));
     arguments
 }
 

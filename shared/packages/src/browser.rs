@@ -5,7 +5,7 @@ use std::{env, path::PathBuf, process::Command};
 use ragmaker_project::programs::Program;
 use ragmaker_tool::Error;
 
-use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, manager::Manager};
+use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, manager::Manager, show};
 
 const SNAP: &str = "Run sudo snap install chromium; or, beside an installed Google Chrome, npx @puppeteer/browsers install chromedriver@stable, and set RAGMAKER_CHROMEDRIVER to the path that it prints.";
 
@@ -41,7 +41,7 @@ pub fn browser(installer: Installer<'_>) -> Result<Browser, Error> {
         );
     };
     if installer.is_shown {
-        println!("Chromium or ChromeDriver is missing");
+        show("Chromium or ChromeDriver is missing");
     }
     if manager.program == "apt-get" {
         check_apt(manager, installer)?;

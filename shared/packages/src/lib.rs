@@ -11,6 +11,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use ragmaker_project::programs::on_path;
 use ragmaker_tool::{Code, Error};
 
 pub use browser::{Browser, browser};
@@ -20,20 +21,20 @@ pub use manager::missing;
 pub const NO_PACKAGE_MANAGER: Code = Code::new("NO_PACKAGE_MANAGER", BY_HAND);
 /// A command has to be run by root, and cannot be here.
 pub const ROOT_NEEDED: Code = Code::new("ROOT_NEEDED", "Run the command yourself, then try again.");
-/// The person declined a command.
-pub const DECLINED: Code = Code::new("DECLINED", "Run the command yourself, then try again.");
+/// Nobody confirmed a command.
+pub const NOT_CONFIRMED: Code = Code::new("NOT_CONFIRMED", "Add --yes, or run the command yourself.");
 /// A command of the package manager failed.
 pub const INSTALL_FAILED: Code = Code::new("INSTALL_FAILED", BY_HAND);
 
 /// Every code of this crate.
-pub const ERRORS: &[Code] = &[NO_PACKAGE_MANAGER, ROOT_NEEDED, DECLINED, INSTALL_FAILED];
+pub const ERRORS: &[Code] = &[NO_PACKAGE_MANAGER, ROOT_NEEDED, NOT_CONFIRMED, INSTALL_FAILED];
 
 const BY_HAND: &str = "Install Chromium (or Google Chrome) and the ChromeDriver of the same version, from https://googlechromelabs.github.io/chrome-for-testing/ where your system has no packages. Have them on PATH, or set RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER to their paths.";
 
 /// How an installation deals with the person.
 #[derive(Clone, Copy)]
 pub struct Installer<'a> {
-    /// Asks whether to run a command line as root. It is not asked for a process of root.
+    /// Asks whether to run a command line.
     pub confirm: &'a dyn Fn(&str) -> bool,
     /// Whether command lines and their output are shown.
     pub is_shown: bool,
@@ -42,25 +43,42 @@ pub struct Installer<'a> {
 impl Installer<'_> {
     /// Runs `words`, through sudo if it needs root and this process is not root.
     fn run(self, words: &[&str], root: bool) -> Result<(), Error> {
-        let mut words = words.to_vec();
-        if root && !is_root() {
-            words.splice(0..0, privilege(&words)?.iter().copied());
+        let needs_sudo = root && !is_root();
+        if needs_sudo && on_path("sudo").is_none() {
             let line = words.join(" ");
-            if !(self.confirm)(&line) {
-                return Err(DECLINED.error(format!("not run: {line}")).detail("command", line));
+            return Err(ROOT_NEEDED
+                .error(format!("this needs root: {line}"))
+                .remedy(format!("Run it as root, then try again: {line}"))
+                .detail("command", line));
+        }
+        let mut all = vec![];
+        if needs_sudo {
+            all.push("sudo");
+            if !io::stdin().is_terminal() {
+                all.push("--non-interactive");
             }
         }
-        let line = words.join(" ");
+        all.extend(words);
+        let line = all.join(" ");
+        if !(self.confirm)(&line) {
+            return Err(NOT_CONFIRMED
+                .error(format!("not run: {line}"))
+                .remedy(format!("Add --yes, or run it yourself: {line}"))
+                .detail("command", line));
+        }
+        self.run_confirmed(&all, &line)
+    }
+
+    fn run_confirmed(self, words: &[&str], line: &str) -> Result<(), Error> {
         let failed =
-            |what: &dyn std::fmt::Display| INSTALL_FAILED.error(format!("{line}: {what}")).detail("command", &*line);
+            |what: &dyn std::fmt::Display| INSTALL_FAILED.error(format!("{line}: {what}")).detail("command", line);
         let mut command = Command::new(words[0]);
         command.args(&words[1..]);
         if env::var_os("CI").is_some() {
             command.stdin(Stdio::null());
         }
         if self.is_shown {
-            println!("$ {line}");
-            io::stdout().flush().map_err(|error| failed(&error))?;
+            show(&format!("$ {line}"));
             let status = command.status().map_err(|error| failed(&error))?;
             return if status.success() { Ok(()) } else { Err(failed(&status)) };
         }
@@ -73,26 +91,10 @@ impl Installer<'_> {
     }
 }
 
-/// The words before `words` that run them as root.
-fn privilege(words: &[&str]) -> Result<&'static [&'static str], Error> {
-    let is_silent = || {
-        let mut sudo = Command::new("sudo");
-        sudo.args(["--non-interactive", "true"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        sudo.status().is_ok_and(|status| status.success())
-    };
-    if ragmaker_project::programs::on_path("sudo").is_some() {
-        if is_silent() {
-            return Ok(&["sudo", "--non-interactive"]);
-        }
-        if io::stdin().is_terminal() {
-            return Ok(&["sudo"]);
-        }
-    }
-    let line = words.join(" ");
-    Err(ROOT_NEEDED
-        .error(format!("this needs root: {line}"))
-        .remedy(format!("Run it yourself, then try again: {line}"))
-        .detail("command", line))
+/// Shows a line; nobody may be there to read it.
+fn show(line: &str) {
+    let mut out = io::stdout();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// Whether this process is root. Package managers need root, and Chromium's sandbox does not work for root.
@@ -112,5 +114,7 @@ mod tests {
         assert!(error.is(INSTALL_FAILED) && error.message().ends_with("the reason"), "{error}");
         assert!(installer.run(&["no-such-program"], false).unwrap_err().is(INSTALL_FAILED));
         installer.run(&["true"], false).unwrap();
+        let refused = Installer { confirm: &|_| false, is_shown: false };
+        assert!(refused.run(&["false"], false).unwrap_err().is(NOT_CONFIRMED));
     }
 }

@@ -3,7 +3,7 @@
 use ragmaker_project::programs::on_path;
 use ragmaker_tool::Error;
 
-use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER};
+use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, show};
 
 /// A package manager, and its command line.
 pub(crate) struct Manager {
@@ -115,7 +115,7 @@ pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Ve
         return Ok(missing);
     }
     if installer.is_shown {
-        println!("missing: {}", missing.join(", "));
+        show(&format!("missing: {}", missing.join(", ")));
     }
     let Some(manager) = Manager::present() else {
         return Err(NO_PACKAGE_MANAGER
@@ -127,5 +127,8 @@ pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Ve
         if error.is(INSTALL_FAILED) { error.remedy(format!("Install {}.", packages.join(" and "))) } else { error }
     };
     manager.install(&packages, installer).map_err(by_hand)?;
-    Ok(missing)
+    match missing.iter().find(|program| on_path(program).is_none()) {
+        Some(program) => Err(by_hand(INSTALL_FAILED.error(format!("{program} is still not on PATH")))),
+        None => Ok(missing),
+    }
 }

@@ -5,6 +5,7 @@ use std::{
     io::Read,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    sync::mpsc,
     thread,
     time::{Duration, Instant},
 };
@@ -183,23 +184,36 @@ fn version(program: &Path, time: Duration) -> Option<String> {
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let started = Instant::now();
-    let ended = loop {
+    let deadline = Instant::now() + time;
+    let stdout = child.stdout.take()?;
+    let (sender, receiver) = mpsc::channel();
+    // A process that the program left behind can hold the pipe: the thread ends with it.
+    thread::spawn(move || {
+        let mut printed = vec![];
+        let mut stdout = stdout.take(4096);
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = stdout.read(&mut buffer) {
+            printed.extend(&buffer[..read]);
+            if printed.contains(&b'\n') {
+                break;
+            }
+        }
+        sender.send(printed)
+    });
+    let printed = receiver.recv_timeout(time).unwrap_or_default();
+    let has_succeeded = loop {
         match child.try_wait() {
             Ok(Some(status)) => break status.success(),
-            Ok(None) if started.elapsed() < time => thread::sleep(Duration::from_millis(2)),
+            Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
             _ => break false,
         }
     };
-    if !ended {
+    if !has_succeeded {
         // It may have ended meanwhile.
         let _ = child.kill();
         let _ = child.wait();
         return None;
     }
-    let mut printed = vec![];
-    // A version is short: it was in the pipe before the program ended.
-    child.stdout.take()?.take(4096).read_to_end(&mut printed).ok()?;
     let printed = String::from_utf8_lossy(&printed);
     printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned)
 }
@@ -266,5 +280,7 @@ mod tests {
         assert_eq!(version_of("echo Chromium 150.0.1 built on x", PRINTING).as_deref(), Some("150.0.1"));
         assert_eq!(version_of("echo 1; exit 1", PRINTING), None);
         assert_eq!(version_of("exec sleep 60", Duration::from_millis(100)), None);
+        // A process that is left behind holds the pipe.
+        assert_eq!(version_of("echo 7.1; sleep 60 &", PRINTING).as_deref(), Some("7.1"));
     }
 }

@@ -25,6 +25,12 @@ pub(crate) fn run(name: &str, words: Words) -> ExitCode {
     }
 }
 
+/// Whether `ragmaker-NAME` is an executable of its own: a tool or a host.
+pub(crate) fn is_executable(name: &str) -> bool {
+    let is_tool = || find(name).is_some_and(|tool| tool.command.strip_prefix("ragmaker-") == Some(name));
+    command::HOSTS.iter().any(|host| host.name == name) || is_tool()
+}
+
 /// The program of a command that is not a tool.
 fn program(name: &str) -> Option<fn(Words) -> ExitCode> {
     Some(match name {

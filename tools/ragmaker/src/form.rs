@@ -1,10 +1,14 @@
 //! The output of `ragmaker`'s own commands: text for people, or the JSON of the tools with `--output json`.
 
-use std::{process::ExitCode, str::FromStr};
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    str::FromStr,
+};
 
 use ragmaker_registry::{fail, print};
 use ragmaker_tool::{
-    Error, Exit,
+    Error, Exit, OUTPUT_ERROR,
     json::{self, Charset},
     printable,
 };
@@ -58,4 +62,30 @@ impl Form {
             (Self::Json, Err(error)) => fail(&error),
         }
     }
+}
+
+/// Shows a line to the person. A closed pipe is not a failure.
+///
+/// # Errors
+///
+/// [`OUTPUT_ERROR`].
+pub(crate) fn show(line: &str) -> Result<(), Error> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(OUTPUT_ERROR.error(format!("cannot write to standard output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Asks the person a question, and returns whether the answer is yes. The end of the input is a no.
+///
+/// # Errors
+///
+/// [`OUTPUT_ERROR`].
+pub(crate) fn ask(question: &str) -> Result<bool, Error> {
+    show(&format!("{question} [y/N]"))?;
+    let mut answer = String::new();
+    let is_read = io::stdin().read_line(&mut answer).is_ok();
+    Ok(is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -3,6 +3,7 @@
 use std::{
     env,
     ffi::OsString,
+    fmt::Write,
     fs, io,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -39,10 +40,11 @@ struct Answer {
     links: Vec<String>,
     /// The number of links that were there already.
     unchanged: usize,
+    /// The files of these names that are no such links. They stay.
+    kept: Vec<String>,
 }
 
 const CANNOT_LINK: Code = Code::new("CANNOT_LINK", "Choose a folder that you may write to with --dir DIR.");
-const FILE_EXISTS: Code = Code::new("FILE_EXISTS", "Remove the file, or choose another folder with --dir DIR.");
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
@@ -53,9 +55,25 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     };
     output.end(run(dir, remove), |answer| {
         let done = if remove { "removed" } else { "made" };
-        let unchanged = if remove { String::new() } else { format!(", {} unchanged", answer.unchanged) };
-        format!("{done} {} links in {}{unchanged}\n", answer.links.len(), answer.dir.display())
+        let mut text = format!("{done} {} links in {}", answer.links.len(), answer.dir.display());
+        if !remove {
+            let _ = write!(text, ", {} unchanged", answer.unchanged);
+        }
+        if !answer.kept.is_empty() {
+            let _ = write!(text, "\nkept, because they are no such links: {}", answer.kept.join(", "));
+        }
+        text + "\n"
     })
+}
+
+/// What is at the place of a link.
+enum Found {
+    Nothing,
+    /// A link to this program.
+    Link,
+    /// A link to this program at another place, or to nothing.
+    Stale,
+    Other,
 }
 
 fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
@@ -69,30 +87,45 @@ fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
         fs::create_dir_all(&dir).map_err(failed)?;
     }
     let dir = fs::canonicalize(&dir).map_err(failed)?;
-    let mut present = vec![];
-    let mut missing = vec![];
+    let mut answer = Answer { dir, links: vec![], unchanged: 0, kept: vec![] };
     for name in names() {
-        let path = dir.join(&name);
-        match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push((name, path)),
-            Err(error) => return Err(failed(error)),
-            Ok(_) if fs::canonicalize(&path).is_ok_and(|target| target == program) => present.push((name, path)),
-            // An older version of this program, or a tool that was installed by itself.
-            Ok(_) if remove => {}
-            Ok(_) => {
-                return Err(FILE_EXISTS
-                    .error(format!("{} exists and is not a link to this program", path.display()))
-                    .detail("path", path.to_string_lossy()));
+        let path = answer.dir.join(&name);
+        let named = |error: io::Error| failed(io::Error::other(format!("{}: {error}", path.display())));
+        match (found(&path, &program).map_err(named)?, remove) {
+            (Found::Other, _) => answer.kept.push(name),
+            (Found::Link, false) => answer.unchanged += 1,
+            (Found::Nothing, true) => {}
+            (Found::Link | Found::Stale, true) => {
+                fs::remove_file(&path).map_err(named)?;
+                answer.links.push(name);
+            }
+            (found, false) => {
+                if matches!(found, Found::Stale) {
+                    fs::remove_file(&path).map_err(named)?;
+                }
+                match link(&program, &path) {
+                    // Another run was faster.
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => answer.unchanged += 1,
+                    made => made.map(|()| answer.links.push(name)).map_err(named)?,
+                }
             }
         }
     }
-    let change: fn(&Path, &Path) -> io::Result<()> = if remove { |_, path| fs::remove_file(path) } else { link };
-    let unchanged = present.len();
-    let changed = if remove { present } else { missing };
-    for (_, path) in &changed {
-        change(&program, path).map_err(|error| failed(io::Error::other(format!("{}: {error}", path.display()))))?;
+    Ok(answer)
+}
+
+fn found(path: &Path, program: &Path) -> io::Result<Found> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(error),
+        Ok(data) if data.is_symlink() => Ok(match fs::canonicalize(path) {
+            Ok(target) if target == program => Found::Link,
+            Err(_) => Found::Stale,
+            Ok(target) if target.file_name() == program.file_name() => Found::Stale,
+            Ok(_) => Found::Other,
+        }),
+        Ok(_) => Ok(Found::Other),
     }
-    Ok(Answer { dir, links: changed.into_iter().map(|(name, _)| name).collect(), unchanged })
 }
 
 /// The names of the executables that this one contains.

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
 fn tool_of(started_as: &OsStr) -> Option<String> {
     let name = Path::new(started_as).file_name()?.to_str()?;
     let name = name.strip_suffix(env::consts::EXE_SUFFIX).unwrap_or(name);
-    name.strip_prefix("ragmaker-").map(str::to_owned)
+    // A file such as ragmaker-0.1.0 is this program under another name.
+    name.strip_prefix("ragmaker-").filter(|name| dispatch::is_executable(name)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ mod tests {
     #[test]
     fn a_link_is_the_tool_of_its_name() {
         assert_eq!(tool_of(OsStr::new("/usr/local/bin/ragmaker-read-file")).as_deref(), Some("read-file"));
-        for name in ["ragmaker", "/opt/ragmaker-tools/ragmaker", "", "read-file"] {
+        for name in ["ragmaker", "/opt/ragmaker-tools/ragmaker", "", "read-file", "ragmaker-0.1.0", "ragmaker-doctor"] {
             assert_eq!(tool_of(OsStr::new(name)), None, "{name}");
         }
     }

@@ -2,22 +2,24 @@
 
 use std::{
     ffi::OsString,
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
+    path::Path,
     process::ExitCode,
 };
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_packages::{Installer, browser, missing};
+use ragmaker_project::programs::on_path;
 use ragmaker_tool::Error;
 use serde::Serialize;
 
-use crate::form::Form;
+use crate::form::{Form, ask};
 
 /// Find Chromium, ChromeDriver and pdftotext, or install them with the system's package manager.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
-    /// install without a question
+    /// install without a question, also with sudo
     #[argh(switch)]
     yes: bool,
     /// text (the default) or json
@@ -30,6 +32,8 @@ struct Arguments {
 struct Answer {
     chromium: String,
     chromedriver: String,
+    /// Null if it could not be installed; then PDFs are not read.
+    pdftotext: Option<String>,
     /// The programs that were installed just now.
     installed: Vec<&'static str>,
 }
@@ -42,8 +46,9 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
         Err(exit) => return exit,
     };
     output.end(run(yes, output), |answer| {
+        let pdftotext = answer.pdftotext.as_deref().unwrap_or("not installed: PDFs are not read");
         format!(
-            "Chromium      {}\nChromeDriver  {}\nRun ragmaker doctor to check everything.\n",
+            "Chromium      {}\nChromeDriver  {}\npdftotext     {pdftotext}\nRun ragmaker doctor to check everything.\n",
             answer.chromium, answer.chromedriver
         )
     })
@@ -51,21 +56,17 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
 
 fn run(yes: bool, output: Form) -> Result<Answer, Error> {
     let is_person = output == Form::Text && io::stdin().is_terminal();
-    let confirm = |line: &str| yes || (is_person && confirmed(line));
+    let confirm = |line: &str| yes || (is_person && ask(&format!("Run this?\n  {line}\n")).unwrap_or(false));
     let installer = Installer { confirm: &confirm, is_shown: output == Form::Text };
     let browser = browser(installer)?;
-    let mut new = missing(&["pdftotext"], installer)?;
-    if browser.is_new {
-        new.splice(0..0, ["Chromium", "ChromeDriver"]);
-    }
-    let shown = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    Ok(Answer { chromium: shown(&browser.chromium), chromedriver: shown(&browser.chromedriver), installed: new })
-}
-
-/// Asks whether to run a command line as root.
-fn confirmed(line: &str) -> bool {
-    print!("Run this as root? [y/N]\n  {line}\n");
-    let mut answer = String::new();
-    let asked = io::stdout().flush().and_then(|()| io::stdin().read_line(&mut answer));
-    asked.is_ok() && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
+    let mut new = if browser.is_new { vec!["Chromium", "ChromeDriver"] } else { vec![] };
+    // Without it, everything but PDFs works: the browser that was just installed is the answer.
+    new.extend(missing(&["pdftotext"], installer).unwrap_or_default());
+    let shown = |path: &Path| path.to_string_lossy().into_owned();
+    Ok(Answer {
+        chromium: shown(&browser.chromium),
+        chromedriver: shown(&browser.chromedriver),
+        pdftotext: on_path("pdftotext").map(|path| shown(&path)),
+        installed: new,
+    })
 }

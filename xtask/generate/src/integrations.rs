@@ -12,8 +12,8 @@ use std::{
 
 use anyhow::{Context, bail};
 use ragmaker_clients::{
-    DESCRIPTION, NAME, approved_tools, claude_command, gemini_command, markdown_command,
-    server_arguments_without_prompts, skill, variables, workflow_tools,
+    DESCRIPTION, NAME, approved_tools, claude_command, gemini_command, markdown_command, server_arguments, skill,
+    variables, workflow_tools,
 };
 use ragmaker_registry::WORKFLOWS;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ fn gemini(files: &mut Files) {
         "version": env!("CARGO_PKG_VERSION"),
         "description": DESCRIPTION,
         "contextFileName": "GEMINI.md",
-        "mcpServers": {NAME: {"command": SERVER, "args": server_arguments_without_prompts(), "cwd": "${workspacePath}"}},
+        "mcpServers": {NAME: {"command": SERVER, "args": server_arguments(false, false), "cwd": "${workspacePath}"}},
     });
     add("gemini-extension.json".into(), pretty(&manifest));
     add("GEMINI.md".into(), CONTEXT.into());
@@ -133,7 +133,7 @@ fn claude_code(files: &mut Files) {
         "plugins": [{"name": NAME, "source": "./", "description": DESCRIPTION}],
     });
     add(".claude-plugin/marketplace.json".into(), pretty(&marketplace));
-    let server = json!({"type": "stdio", "command": SERVER, "args": server_arguments_without_prompts()});
+    let server = json!({"type": "stdio", "command": SERVER, "args": server_arguments(false, false)});
     add(".mcp.json".into(), pretty(&json!({"mcpServers": {NAME: server}})));
     for workflow in &WORKFLOWS {
         let name = workflow.name;
@@ -150,7 +150,7 @@ fn agents(files: &mut Files) {
     }
     files.insert("codex/config.toml".into(), codex());
     let mut command = vec![SERVER.to_owned()];
-    command.extend(server_arguments_without_prompts());
+    command.extend(server_arguments(false, false));
     let opencode = json!({
         "$schema": "https://opencode.ai/config.json",
         "mcp": {NAME: {"type": "local", "command": command, "enabled": true}},
@@ -170,7 +170,7 @@ env_vars = {}
 
 # Codex asks before a tool reaches the web, and `codex exec` refuses it. Leave these out to be asked.
 ",
-        json!(server_arguments_without_prompts()),
+        json!(server_arguments(false, false)),
         variables()
     );
     for name in approved_tools() {

@@ -1,7 +1,7 @@
 //! The clients: where each keeps its configuration, and what is in it.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -124,7 +124,7 @@ fn workflows(path: impl Fn(&str) -> PathBuf, text: impl Fn(&Workflow) -> String)
 
 fn gemini(folders: &Folders, server: &Server) -> Vec<Planned> {
     let folder = folders.home.join(".gemini");
-    let settings = Planned::member(folder.join("settings.json"), ["mcpServers", NAME], process(server, false));
+    let settings = Planned::json(folder.join("settings.json"), ["mcpServers", NAME], process(server, false));
     let commands = workflows(|name| folder.join("commands").join(format!("{name}.toml")), gemini_command);
     [settings].into_iter().chain(commands).collect()
 }
@@ -135,7 +135,7 @@ fn claude(folders: &Folders, server: &Server) -> Vec<Planned> {
     let folder = named.unwrap_or_else(|| folders.home.join(".claude"));
     let mut value = process(server, false);
     value["type"] = "stdio".into();
-    let settings = Planned::member(settings, ["mcpServers", NAME], value);
+    let settings = Planned::json(settings, ["mcpServers", NAME], value);
     let path = |name: &str| folder.join("commands").join(format!("{name}.md"));
     [settings].into_iter().chain(workflows(path, |workflow| claude_command(workflow, NAME))).collect()
 }
@@ -146,7 +146,7 @@ fn codex(folders: &Folders, server: &Server) -> Vec<Planned> {
     value["env_vars"] = variables();
     let approved = approved_tools().into_iter().map(|tool| (tool, json!({"approval_mode": "approve"})));
     value["tools"] = Value::Object(approved.collect());
-    let settings = Planned::table(folder.join("config.toml"), ["mcp_servers", NAME], value);
+    let settings = Planned::toml(folder.join("config.toml"), ["mcp_servers", NAME], value);
     let path = |name: &str| folders.home.join(".agents/skills").join(name).join("SKILL.md");
     [settings].into_iter().chain(workflows(path, skill)).collect()
 }
@@ -157,7 +157,7 @@ fn opencode(folders: &Folders, server: &Server) -> Vec<Planned> {
     let mut command = vec![server.command.clone()];
     command.extend(server.arguments(false));
     let value = json!({"type": "local", "command": command, "enabled": true});
-    let settings = Planned::member(existing(&folder, ["opencode.jsonc", "opencode.json"]), ["mcp", NAME], value);
+    let settings = Planned::json(existing(&folder, ["opencode.jsonc", "opencode.json"]), ["mcp", NAME], value);
     let commands =
         workflows(|name| folder.join("command").join(format!("{name}.md")), |workflow| markdown_command(workflow, ""));
     [settings].into_iter().chain(commands).collect()
@@ -171,11 +171,11 @@ fn vscode(folders: &Folders, server: &Server) -> Vec<Planned> {
     };
     let mut value = process(server, true);
     value["type"] = "stdio".into();
-    vec![Planned::member(folder.join("Code/User/mcp.json"), ["servers", NAME], value)]
+    vec![Planned::json(folder.join("Code/User/mcp.json"), ["servers", NAME], value)]
 }
 
 fn cursor(folders: &Folders, server: &Server) -> Vec<Planned> {
-    vec![Planned::member(folders.home.join(".cursor/mcp.json"), ["mcpServers", NAME], process(server, true))]
+    vec![Planned::json(folders.home.join(".cursor/mcp.json"), ["mcpServers", NAME], process(server, true))]
 }
 
 fn zed(folders: &Folders, server: &Server) -> Vec<Planned> {
@@ -186,12 +186,13 @@ fn zed(folders: &Folders, server: &Server) -> Vec<Planned> {
     } else {
         folders.config.join("zed")
     };
-    vec![Planned::member(folder.join("settings.json"), ["context_servers", NAME], process(server, true))]
+    vec![Planned::json(folder.join("settings.json"), ["context_servers", NAME], process(server, true))]
 }
 
-/// The first of `names` that exists in `folder`, else the last.
+/// The file of `names` in `folder` that names this program, else the first that exists, else the last.
 fn existing<const N: usize>(folder: &Path, names: [&str; N]) -> PathBuf {
     let paths = names.map(|name| folder.join(name));
-    let found = paths.iter().find(|path| path.exists()).or(paths.last());
+    let names_it = |path: &&PathBuf| fs::read_to_string(path).is_ok_and(|text| text.contains(NAME));
+    let found = paths.iter().find(names_it).or(paths.iter().find(|path| path.exists())).or(paths.last());
     found.cloned().unwrap_or_default()
 }

@@ -5,12 +5,14 @@
 
 mod change;
 mod client;
+mod json;
+mod toml;
 
 use std::{
     env,
     ffi::OsString,
     fs,
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
     path::PathBuf,
     process::ExitCode,
 };
@@ -20,7 +22,7 @@ use ragmaker_project::programs::on_path;
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
 use serde::Serialize;
 
-use crate::form::Form;
+use crate::form::{Form, ask, show};
 
 use change::Change;
 pub(crate) use change::Planned;
@@ -40,7 +42,7 @@ struct Arguments {
     /// write without a question
     #[argh(switch)]
     yes: bool,
-    /// replace files of the same name that differ
+    /// replace also what you added to the entry, and commands of the same name that you wrote
     #[argh(switch)]
     replace: bool,
     /// offer all tools, not only those of the workflows rag and ask
@@ -51,14 +53,12 @@ struct Arguments {
     output: Form,
 }
 
-/// What was changed, or would be.
+/// What was changed.
 #[derive(Serialize)]
 struct Answer {
     /// The client.
     client: &'static str,
-    /// Whether the changes were written.
-    written: bool,
-    /// The files that change.
+    /// The files that changed, and those that were kept.
     changes: Vec<Change>,
     /// What to do next.
     next_step: String,
@@ -66,6 +66,8 @@ struct Answer {
 
 const CONFIG_UNREADABLE: Code =
     Code::new("CONFIG_UNREADABLE", "Correct the file, or make the change by hand: see docs/mcp.md.");
+const CONFIG_CHANGED: Code = Code::new("CONFIG_CHANGED", "Close the client, then run it again.");
+const NOT_CONFIRMED: Code = Code::new("NOT_CONFIRMED", "Add --yes to write without a question.");
 const CANNOT_WRITE: Code = Code::new("CANNOT_WRITE", "Make the file and its folder writable, then run it again.");
 
 /// Runs the command.
@@ -76,10 +78,7 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
         Err(exit) => return exit,
     };
     let output = arguments.output;
-    output.end(run(&arguments), |answer| {
-        let change = if answer.changes.is_empty() { "nothing to change\n" } else { "" };
-        format!("{change}{}\n", answer.next_step)
-    })
+    output.end(run(&arguments), |answer| format!("{}\n", answer.next_step))
 }
 
 fn run(arguments: &Arguments) -> Result<Answer, Error> {
@@ -97,35 +96,24 @@ fn run(arguments: &Arguments) -> Result<Answer, Error> {
     for planned in client.files(&folders, &server) {
         changes.extend(planned.change(arguments.remove, arguments.replace)?);
     }
-    let is_needed = changes.iter().any(Change::is_written);
     if arguments.output == Form::Text {
-        for change in &changes {
-            println!("{}", change.shown());
+        changes.iter().try_for_each(|change| show(&change.shown()))?;
+    }
+    let is_needed = changes.iter().any(Change::is_written);
+    if is_needed && !arguments.yes {
+        let is_person = arguments.output == Form::Text && io::stdin().is_terminal();
+        if !is_person || !ask("Write this?")? {
+            let changes = serde_json::to_value(&changes).unwrap_or_default();
+            return Err(NOT_CONFIRMED.error("nothing was written").detail("changes", changes));
         }
     }
-    let written = is_needed && (arguments.yes || confirmed(arguments.output)?);
-    if written {
-        changes.iter().try_for_each(Change::write)?;
-    }
-    let next_step = match (is_needed, written, arguments.remove) {
-        (true, false, _) => "Nothing was written. Add --yes to write without a question.".to_owned(),
-        (_, _, true) => format!("{} no longer uses ragmaker. Start it again.", client.title),
-        _ => format!("Start {} again. {}", client.title, client.use_of_workflows),
+    changes.iter().try_for_each(Change::write)?;
+    let next_step = match (is_needed, arguments.remove) {
+        (false, _) => "There was nothing to write.".to_owned(),
+        (true, true) => format!("Start {} again.", client.title),
+        (true, false) => format!("Start {} again. {}", client.title, client.use_of_workflows),
     };
-    Ok(Answer { client: client.name, written, changes, next_step })
-}
-
-/// Asks the person, if there is one.
-fn confirmed(output: Form) -> Result<bool, Error> {
-    if output == Form::Json || !io::stdin().is_terminal() {
-        return Ok(false);
-    }
-    let failed = |error: io::Error| CANNOT_WRITE.error(error.to_string());
-    print!("Write this? [y/N] ");
-    io::stdout().flush().map_err(failed)?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer).map_err(failed)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    Ok(Answer { client: client.name, changes, next_step })
 }
 
 /// How a client starts the server.
@@ -140,21 +128,20 @@ impl Server {
     pub(crate) fn of_process(all_tools: bool) -> Result<Self, Error> {
         let program = env::current_exe().and_then(fs::canonicalize);
         let program = program.map_err(|error| CANNOT_WRITE.error(format!("this program has no path: {error}")))?;
-        let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == program);
-        let command = match on_path("ragmaker") {
-            Some(path) if is_this(&path) => "ragmaker".to_owned(),
-            _ => program.to_string_lossy().into_owned(),
-        };
+        let is_this = |path: &PathBuf| path.is_absolute() && fs::canonicalize(path).is_ok_and(|path| path == program);
+        if on_path("ragmaker").is_some_and(|path| is_this(&path)) {
+            return Ok(Self { command: "ragmaker".to_owned(), all_tools });
+        }
+        let command = program.into_os_string().into_string();
+        let command = command
+            .map_err(|path| CANNOT_WRITE.error(format!("the path of this program is not UTF-8: {}", path.display())))?;
         Ok(Self { command, all_tools })
     }
 
     /// Its arguments; `prompts` says whether it offers the workflows as prompts.
     pub(crate) fn arguments(&self, prompts: bool) -> Vec<String> {
         let mut arguments = vec!["mcp".to_owned()];
-        if !self.all_tools {
-            arguments.extend(ragmaker_clients::server_arguments());
-        }
-        arguments.extend((!prompts).then(|| "--no-prompts".to_owned()));
+        arguments.extend(ragmaker_clients::server_arguments(self.all_tools, prompts));
         arguments
     }
 }

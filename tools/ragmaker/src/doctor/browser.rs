@@ -1,49 +1,45 @@
 //! The browser and its driver: whether they are there, belong together, and open a page.
 
 use std::{
+    env,
     io::{BufRead, BufReader, Write},
     net::TcpListener,
-    path::Path,
+    path::{Path, PathBuf},
     thread,
+    time::Duration,
 };
 
-use ragmaker_project::programs::{Program, has_display, on_path};
-use ragmaker_tool::HostOptions;
+use ragmaker_project::{
+    programs::{Program, has_display, on_path},
+    variables,
+};
+use ragmaker_tool::{Error, HostOptions};
 use serde_json::json;
 
 use super::Check;
 
-pub(super) fn checks(quick: bool) -> Vec<Check> {
-    let (chromium, driver) = (Program::Chromium.find(), Program::ChromeDriver.find());
-    let mut checks: Vec<Check> = [(Program::Chromium, &chromium), (Program::ChromeDriver, &driver)]
-        .into_iter()
-        .map(|(program, found)| match found {
-            Ok(path) => match program.version(path) {
-                Some(version) => Check::ok(program.name(), format!("{version} ({})", path.display())),
-                None => Check::problem(
-                    program.name(),
-                    format!("{} does not print its version", path.display()),
-                    format!("Run {} --version to see why. ragmaker setup installs a browser.", path.display()),
-                ),
-            },
-            Err(error) => Check::problem(program.name(), error.message(), "Run ragmaker setup."),
-        })
-        .collect();
-    if let (Ok(chromium), Ok(driver)) = (&chromium, &driver) {
-        checks.extend(versions(chromium, driver));
-        if !quick {
-            checks.push(page());
-        }
-    }
-    checks.push(if ragmaker_packages::is_root() {
-        Check::note(
-            "sandbox",
-            "root has no sandbox in Chromium: a page that breaks out of its process can do everything",
-            "Run the tools as another user.",
-        )
+pub(super) fn checks(host: &HostOptions, quick: bool) -> Vec<Check> {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_remote = host.webdriver_url.is_some() || is_set(variables::WEBDRIVER_URL);
+    let is_firefox = env::var_os(variables::BROWSER).is_some_and(|value| value == "firefox");
+    let programs =
+        if is_firefox { [Program::Firefox, Program::GeckoDriver] } else { [Program::Chromium, Program::ChromeDriver] };
+    let mut checks = vec![];
+    if is_remote {
+        checks.push(Check::ok("browser", "remote: the browsers of a WebDriver server are used"));
     } else {
-        Check::ok("sandbox", "Chromium uses its sandbox where the system allows it")
-    });
+        let found = programs.map(|program| program.find().map(|path| (program.version(&path), path)));
+        checks.extend(programs.iter().zip(&found).map(|(program, found)| installed(*program, found)));
+        if let [Ok((Some(browser), _)), Ok((Some(driver), _))] = &found {
+            if !is_firefox {
+                checks.extend(versions(browser, driver));
+            }
+            if !quick {
+                checks.push(page(host));
+            }
+        }
+        checks.push(sandbox());
+    }
     checks.push(if has_display() {
         Check::ok("display", "windows can be shown")
     } else {
@@ -57,11 +53,54 @@ pub(super) fn checks(quick: bool) -> Vec<Check> {
     checks
 }
 
+/// A browser or its driver, with its version.
+fn installed(program: Program, found: &Result<(Option<String>, PathBuf), Error>) -> Check {
+    match found {
+        Ok((Some(version), path)) => Check::ok(program.name(), format!("{version} ({})", path.display())),
+        Ok((None, path)) => Check::problem(
+            program.name(),
+            format!("{} does not print its version", path.display()),
+            format!("Run {} --version to see why.", path.display()),
+        ),
+        // A path from the environment is for the person to correct.
+        Err(error) if env::var_os(program.variable()).is_some_and(|path| !path.is_empty()) => {
+            Check::failed(program.name(), error)
+        }
+        Err(error) if matches!(program, Program::Firefox | Program::GeckoDriver) => {
+            Check::failed(program.name(), error)
+        }
+        Err(error) => Check::problem(program.name(), error.message(), "Run ragmaker setup."),
+    }
+}
+
+/// Whether Chromium can keep pages in its sandbox.
+fn sandbox() -> Check {
+    const NAME: &str = "sandbox";
+    if ragmaker_packages::is_root() {
+        return Check::note(
+            NAME,
+            "Chromium has no sandbox for root: a page that breaks out of its process can do everything",
+            "Run the tools as another user.",
+        );
+    }
+    // The sandbox needs the namespaces that run-command uses too, or a helper with special rights.
+    let helpers = ["/usr/lib/chromium/chrome-sandbox", "/opt/google/chrome/chrome-sandbox"];
+    let has_helper = helpers.iter().any(|helper| Path::new(helper).is_file());
+    if ragmaker_confine::probe(&ragmaker_confine::Policy::default()).namespaces || has_helper {
+        Check::ok(NAME, "Chromium can use its sandbox")
+    } else {
+        Check::note(
+            NAME,
+            "user namespaces are not available, so Chromium may run without its sandbox",
+            "Allow them (sysctl kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu), or install chromium-sandbox.",
+        )
+    }
+}
+
 /// ChromeDriver drives only the browser of its own major version.
-fn versions(chromium: &Path, driver: &Path) -> Option<Check> {
-    let major = |version: String| version.split('.').next().map(str::to_owned);
-    let browser = Program::Chromium.version(chromium).and_then(major)?;
-    let driver = Program::ChromeDriver.version(driver).and_then(major)?;
+fn versions(browser: &str, driver: &str) -> Option<Check> {
+    let major = |version: &str| version.split('.').next().unwrap_or_default().to_owned();
+    let (browser, driver) = (major(browser), major(driver));
     (browser != driver).then(|| {
         Check::problem(
             "versions",
@@ -72,7 +111,7 @@ fn versions(chromium: &Path, driver: &Path) -> Option<Check> {
 }
 
 /// Opens a page of this process in the browser, in a project of its own.
-fn page() -> Check {
+fn page(host: &HostOptions) -> Check {
     const NAME: &str = "browser";
     let failed = |what: &dyn std::fmt::Display| {
         Check::problem(NAME, what.to_string(), "Run ragmaker browser-navigate --url ADDRESS to see the whole error.")
@@ -86,11 +125,18 @@ fn page() -> Check {
         Err(error) => return failed(&error),
     };
     thread::spawn(move || serve(&listener));
-    let host = HostOptions { project_root: folder.path().to_str().map(str::to_owned), ..HostOptions::default() };
+    let project_root = folder.path().to_str().map(str::to_owned);
+    // The policy for the web does not concern this page.
+    let host = HostOptions { project_root, allow_domain: vec![], public_only: false, ..host.clone() };
     let Some(tool) = ragmaker_registry::find("browser-navigate") else { return failed(&"there is no such tool") };
     match tool.call([("url".to_owned(), json!(url))].into_iter().collect(), &host) {
         Ok(answer) if answer.json["title"] == TITLE => Check::ok(NAME, "opens a page"),
         Ok(answer) => failed(&format!("it shows another page: {}", answer.json["title"])),
+        Err(error) if error.code() == "DOMAIN_NOT_ALLOWED" => Check::note(
+            NAME,
+            "not tried: RAGMAKER_ALLOWED_DOMAINS excludes this machine",
+            "Unset it to try the browser.",
+        ),
         Err(error) => Check::failed(NAME, &error),
     }
 }
@@ -101,6 +147,8 @@ const TITLE: &str = "ragmaker doctor";
 fn serve(listener: &TcpListener) {
     let page = format!("<!doctype html><title>{TITLE}</title><p>This page is opened by a check.");
     for connection in listener.incoming().flatten() {
+        // A browser opens connections that it does not use.
+        let _ = connection.set_read_timeout(Some(Duration::from_secs(1)));
         let mut lines = BufReader::new(&connection).lines();
         while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
         let head = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {}\r\n", page.len());
@@ -108,7 +156,7 @@ fn serve(listener: &TcpListener) {
     }
 }
 
-/// Whether pictures of pages show Chinese, Japanese and Korean letters.
+/// Whether pictures of pages show the letters of Japanese, which fonts for Chinese and Korean mostly have too.
 fn fonts() -> Check {
     const NAME: &str = "fonts";
     if on_path("fc-list").is_none() {
@@ -123,7 +171,7 @@ fn fonts() -> Check {
         Ok(list) if !list.stdout.trim_ascii().is_empty() => Check::ok(NAME, "Japanese letters can be shown"),
         _ => Check::note(
             NAME,
-            "no font has Chinese and Japanese letters, so screenshots show boxes instead; text is not affected",
+            "no font has Japanese letters, so screenshots show boxes instead; text is not affected",
             "Install a font such as fonts-noto-cjk (Debian) or google-noto-sans-cjk-fonts (Fedora).",
         ),
     }

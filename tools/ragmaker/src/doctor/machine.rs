@@ -1,11 +1,6 @@
 //! The machine: other programs, where files can be written, confinement, and the clients that are set up.
 
-use std::{
-    env,
-    fs::{self, File},
-    io,
-    time::Instant,
-};
+use std::{env, fs, io, path::Path, time::Instant};
 
 use ragmaker_confine::Policy;
 use ragmaker_fs::{LockKind, lock_within};
@@ -63,18 +58,18 @@ fn writing(project: &Project) -> Check {
     const NAME: &str = "project";
     let root = project.root().display();
     let attempt = || -> io::Result<bool> {
-        let folder = project.create_cache_folder()?;
-        let path = folder.join("doctor.lock");
-        let locked = lock_within(File::create(&path)?, LockKind::Exclusive, Instant::now())?;
-        fs::remove_file(path)?;
-        Ok(locked.is_some())
+        // A new file, which is removed again. A check makes no folder.
+        let cache = project.cache_folder();
+        let folder = if cache.is_dir() { &cache } else { project.root() };
+        let file = tempfile::Builder::new().prefix(".ragmaker-doctor-").tempfile_in(folder)?;
+        Ok(lock_within(file.reopen()?, LockKind::Exclusive, Instant::now())?.is_some())
     };
     match attempt() {
         Ok(true) => Check::ok(NAME, format!("{root} can be written, and files can be locked there")),
-        Ok(false) => Check::note(NAME, format!("another check holds a lock in {root}"), "Run it again."),
+        Ok(false) => Check::problem(NAME, format!("a new file in {root} is locked"), "Use a file system with locks."),
         Err(error) => Check::problem(
             NAME,
-            format!("the cache folder in {root} cannot be used: {error}"),
+            format!("{root} cannot be written, or has no file locks: {error}"),
             "Make the folder writable, or name another project with --project-root. Network file systems may lack locks.",
         ),
     }
@@ -102,15 +97,18 @@ fn clients() -> Vec<Check> {
     let installed = CLIENTS.iter().filter(|client| client.programs.iter().any(|program| on_path(program).is_some()));
     installed
         .map(|client| {
+            let advice =
+                format!("Run ragmaker connect {}, unless a plugin or a project's file sets it up.", client.name);
             let files = client.files(&folders, &server);
-            match files.first().map_or(Ok(false), Planned::is_present) {
-                Ok(true) => Check::ok(client.title, "uses ragmaker"),
-                Ok(false) => Check::note(
-                    client.title,
-                    "is installed, and its own configuration does not name ragmaker",
-                    format!("Run ragmaker connect {}, unless a plugin or a project's file sets it up.", client.name),
-                ),
-                Err(error) => Check::failed(client.title, &error),
+            match files.first().map_or(Ok(None), Planned::command) {
+                Ok(Some(command)) if Path::new(&command).is_file() || on_path(&command).is_some() => {
+                    Check::ok(client.title, format!("starts {command}"))
+                }
+                Ok(Some(command)) => {
+                    Check::problem(client.title, format!("starts {command}, which does not exist"), advice)
+                }
+                Ok(None) => Check::note(client.title, "is installed; its configuration does not name ragmaker", advice),
+                Err(error) => Check::note(client.title, error.message(), error.remediation()),
             }
         })
         .collect()

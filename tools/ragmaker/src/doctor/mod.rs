@@ -103,12 +103,13 @@ fn checks(host: &HostOptions, quick: bool) -> Vec<Check> {
     let project = Project::discover(host.project_root.as_deref());
     thread::scope(|scope| {
         let project = project.as_ref();
-        let browser = scope.spawn(move || browser::checks(quick));
+        let browser = scope.spawn(move || browser::checks(host, quick));
         let services =
             scope.spawn(move || project.map_or_else(|_| vec![], |project| services::checks(project, host, quick)));
-        let mut checks = browser.join().unwrap_or_default();
+        let failed = |_| vec![Check::problem("doctor", "a check failed unexpectedly", "Report this as a bug.")];
+        let mut checks = browser.join().unwrap_or_else(failed);
         checks.extend(machine::checks(project));
-        checks.extend(services.join().unwrap_or_default());
+        checks.extend(services.join().unwrap_or_else(failed));
         checks
     })
 }
@@ -122,15 +123,16 @@ fn text(checks: &[Check], problems: usize) -> String {
             Status::Problem => "PROBLEM",
         };
         let _ =
-            writeln!(text, "{mark:<8} {name:<15} {}", printable(found).replace('\n', "\n                         "));
+            writeln!(text, "{mark:<8} {name:<18} {}", printable(found).replace('\n', "\n                            "));
         if let Some(advice) = advice {
-            let _ = writeln!(text, "                         {}", printable(advice));
+            let _ = writeln!(text, "                            {}", printable(advice));
         }
     }
-    let end = match problems {
-        0 => "\nEverything that the tools need is there.\n".to_owned(),
-        1 => "\n1 problem\n".to_owned(),
-        _ => format!("\n{problems} problems\n"),
+    let notes = checks.iter().filter(|check| check.status == Status::Note).count();
+    let count = |number: usize, what: &str| match number {
+        0 => format!("no {what}s"),
+        1 => format!("1 {what}"),
+        _ => format!("{number} {what}s"),
     };
-    text + &end
+    text + &format!("\n{}, {}\n", count(problems, "problem"), count(notes, "note"))
 }

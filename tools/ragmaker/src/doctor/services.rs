@@ -60,27 +60,46 @@ fn model(project: &Project, host: &HostOptions, quick: bool) -> Check {
     let endpoint = Endpoint::configured(settings);
     let (url, headers) = endpoint.list_request();
     let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    let host = |url: &Url| url.host_str().unwrap_or_default().to_owned();
-    let answered = Url::parse(&url).map_err(|error| error.to_string()).and_then(|url| {
-        let answered = client().ask(&url, &headers, None).map_err(|_| format!("{} does not answer", host(&url)))?;
-        Ok((host(&url), answered.status))
-    });
-    match answered {
-        Ok((host, 401 | 403)) => Check::problem(
+    let Ok(url) = Url::parse(&url) else {
+        return Check::problem(NAME, "model.base_url is not an address", "Set it to https://HOST.");
+    };
+    let place = url.host_str().unwrap_or_default().to_owned();
+    let answer = match client().ask(&url, &headers, None) {
+        Ok(answer) => answer,
+        // The message may have the address with a key in it.
+        Err(error) => {
+            return Check::problem(
+                NAME,
+                format!("{named}: {place} does not answer ({})", error.code()),
+                "Check model.base_url, the network and the proxy; a local server has to be started first.",
+            );
+        }
+    };
+    let body = String::from_utf8_lossy(&answer.body);
+    // Gemini refuses a key with 400.
+    let is_refused = matches!(answer.status, 401 | 403) || (answer.status == 400 && body.contains("API key"));
+    match answer.status {
+        _ if is_refused => Check::problem(
             NAME,
-            format!("{named}: {host} refuses the key ({key})"),
+            format!("{named}: {place} refuses the key ({key})"),
             "Set the variable to a valid key, in the environment or in .env.",
         ),
-        Ok((host, status)) if status >= 500 => Check::problem(
+        200..300 if serde_json::from_str::<serde_json::Value>(&body).is_ok() => {
+            Check::ok(NAME, format!("{named}, {key}; {place} answers"))
+        }
+        429 => {
+            Check::note(NAME, format!("{named}: {place} answers that there were too many requests"), "Try again later.")
+        }
+        // Some servers of models do not list them.
+        404 | 405 => Check::note(
             NAME,
-            format!("{named}: {host} answers with status {status}"),
-            "Try again later, or check model.base_url.",
+            format!("{named}, {key}; {place} answers, but has no list of models"),
+            "If the agent fails, check model.base_url.",
         ),
-        Ok((host, _)) => Check::ok(NAME, format!("{named}, {key}; {host} answers")),
-        Err(reason) => Check::problem(
+        status => Check::problem(
             NAME,
-            format!("{named}: {reason}"),
-            "Check model.base_url, the network and the proxy; a local server has to be started first.",
+            format!("{named}: {place} answers with status {status}, and not with a list of models"),
+            "Check model.base_url, or try again later.",
         ),
     }
 }
