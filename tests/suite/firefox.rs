@@ -19,7 +19,7 @@ use ragmaker_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::browser::plain::{assert_refusals, assert_steps};
+use crate::browser::plain::{assert_pictures, assert_refusals, assert_steps};
 
 /// How long Firefox may take to end.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -86,15 +86,7 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
         firefox(visitor.extract(page)).args(["--timeout", "8"]).run().error(code);
     }
     firefox(visitor.extract("/page/one")).run().answer();
-    // Pictures and prints have commands of the standard.
-    let taken = firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png", "--print-pdf", "a.pdf"]).run();
-    let taken = taken.answer();
-    let png = std::fs::read(visitor.project.path().join("a.png")).unwrap();
-    assert!(png.starts_with(b"\x89PNG") && taken["screenshot"]["width"].as_u64() > Some(300), "{taken}");
-    assert!(std::fs::read(visitor.project.path().join("a.pdf")).unwrap().starts_with(b"%PDF"));
-    let of = ["--screenshot", "b.png", "--screenshot-selector", "h1"];
-    let element = firefox(visitor.navigate("/page/one")).args(of).run().answer().clone();
-    assert!(element["screenshot"]["height"].as_u64() < taken["screenshot"]["height"].as_u64(), "{element}");
+    assert_pictures(&visitor, &firefox);
     // What only a DevTools socket can do is refused.
     let refused = [
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),

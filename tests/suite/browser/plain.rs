@@ -24,6 +24,27 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
     visitor.close().run().answer();
 }
 
+#[test]
+fn pictures_and_prints_are_taken_without_a_devtools_socket() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    assert_pictures(&visitor, &|tool: Tool| remote(tool, &server));
+}
+
+/// Asserts that pictures and prints are taken that the standard has commands for.
+pub(crate) fn assert_pictures(visitor: &Visitor, with: With<'_>) {
+    let page = || visitor.navigate("/page/one");
+    let whole = with(page()).args(["--screenshot", "a.png", "--print-pdf", "a.pdf"]).run().answer().clone();
+    let file = |name: &str| std::fs::read(visitor.project.path().join(name)).unwrap();
+    assert!(file("a.png").starts_with(b"\x89PNG") && file("a.pdf").starts_with(b"%PDF"));
+    let part = ["--screenshot", "b.png", "--screenshot-selector", "h1"];
+    let part = with(page()).args(part).run().answer().clone();
+    let height = |answer: &Value| answer["screenshot"]["height"].as_u64().unwrap();
+    assert!((1..height(&whole)).contains(&height(&part)) && file("b.png").starts_with(b"\x89PNG"), "{part}");
+    for refused in [vec!["--screenshot", "a.webp"], vec!["--screenshot", "a.png", "--full-page"]] {
+        with(page()).args(refused).run().error("ARGUMENT_ERROR");
+    }
+}
+
 /// Asserts that steps do and say the same as with a socket; `visitor` has a session of `with`.
 pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
     let here = |tool: Tool| tool.args(["--session", "here"]).run().answer().clone();
