@@ -168,7 +168,7 @@ fn all_texts(folder: &Path, found: &mut Vec<String>) {
             if !["tests", "fuzz", "examples", "target"].contains(&name) {
                 all_texts(&path, found);
             }
-        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") {
+        } else if path.extension().is_some_and(|end| end == "rs") && !name.ends_with("tests.rs") {
             let source = fs::read_to_string(&path).unwrap();
             let source = source.split("#[cfg(test)]\nmod ").next().unwrap();
             literals(source.parse().unwrap(), found);
