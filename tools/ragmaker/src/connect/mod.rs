@@ -18,6 +18,7 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
+use ragmaker_packages::NOT_CONFIRMED;
 use ragmaker_project::programs::on_path;
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
 use serde::Serialize;
@@ -67,7 +68,6 @@ struct Answer {
 const CONFIG_UNREADABLE: Code =
     Code::new("CONFIG_UNREADABLE", "Correct the file, or make the change by hand: see docs/mcp.md.");
 const CONFIG_CHANGED: Code = Code::new("CONFIG_CHANGED", "Close the client, then run it again.");
-const NOT_CONFIRMED: Code = Code::new("NOT_CONFIRMED", "Add --yes to write without a question.");
 const CANNOT_WRITE: Code = Code::new("CANNOT_WRITE", "Make the file and its folder writable, then run it again.");
 
 /// Runs the command.
@@ -104,7 +104,8 @@ fn run(arguments: &Arguments) -> Result<Answer, Error> {
         let is_person = arguments.output == Form::Text && io::stdin().is_terminal();
         if !is_person || !ask("Write this?")? {
             let changes = serde_json::to_value(&changes).unwrap_or_default();
-            return Err(NOT_CONFIRMED.error("nothing was written").detail("changes", changes));
+            let error = NOT_CONFIRMED.error("nothing was written").remedy("Add --yes to write without a question.");
+            return Err(error.detail("changes", changes));
         }
     }
     changes.iter().try_for_each(Change::write)?;
