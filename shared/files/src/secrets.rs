@@ -93,7 +93,9 @@ fn begins_with_sign_ins(head: &[u8]) -> bool {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default().to_ascii_lowercase();
         return ["# netscape http cookie file", "# http cookie file", "#httponly_"]
             .iter()
-            .any(|start| line.starts_with(start.as_bytes()));
+            .any(|start| line.starts_with(start.as_bytes()))
+            // Each cookie is a line with tabs; an article may have such a heading.
+            && head.contains(&b'\t');
     }
     let dense: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let has = |part: &str| dense.windows(part.len()).any(|window| window == part.as_bytes());
@@ -206,6 +208,7 @@ mod tests {
             (r#"{"cookies": [{"name": "chocolate chip", "sugar": 200}]}"#.to_owned(), false),
             (r#"{"cookies": "are small texts that a site stores"}"#.to_owned(), false),
             (r#"[{"domain": "x.example", "value": 3}]"#.to_owned(), false),
+            ("# HTTP cookie files\n\nHow browsers keep them.\n".to_owned(), false),
             ("# Netscape\n\nThe first browser with cookies.\n".to_owned(), false),
             ("# Cookies\n\n{\"cookies\": [{\"name\": \"a\", \"value\": \"b\"}]}\n".to_owned(), false),
             (String::new(), false),

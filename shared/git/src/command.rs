@@ -7,6 +7,7 @@ use std::{
     io::{self, Read, Seek, Write},
     path::Path,
     process::{Child, Command, Stdio},
+    sync::LazyLock,
     thread,
     time::{Duration, Instant},
 };
@@ -109,12 +110,17 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
     command
 }
 
-/// The program `git`. Where util-linux is installed, it ends with the thread that started it, even if this process is killed.
+/// The program `git`. Where `setpriv` of util-linux 2.33 or later is installed, it ends with the thread that started it,
+/// even if this process is killed.
 fn program() -> Command {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let is_there = |name: &str| env::split_paths(&path).any(|folder| folder.join(name).is_file());
-    // Without git, the error is that of git.
-    if cfg!(target_os = "linux") && is_there("setpriv") && is_there("git") {
+    // Those of BusyBox and of older versions do not have the option.
+    static CAN_END_WITH_PARENT: LazyLock<bool> = LazyLock::new(|| {
+        let mut probe = Command::new("setpriv");
+        probe.args(["--pdeathsig", "TERM", "git", "--version"]);
+        probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        cfg!(target_os = "linux") && probe.status().is_ok_and(|status| status.success())
+    });
+    if *CAN_END_WITH_PARENT {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "TERM", "git"]);
         return command;

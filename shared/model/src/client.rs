@@ -239,11 +239,18 @@ impl Client {
                 show(text);
             });
         })?;
-        if let Some(said) = said.end(&collected.text) {
-            collected.replace_text(said);
+        let (decoded, rest) = said.end();
+        if let Some(answer) = text::answer_text(&collected.text) {
+            collected.replace_text(answer);
         } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools) {
-            collected.replace_text(left);
+            collected.replace_text(if left.is_empty() { decoded } else { left });
             collected.drafts = drafts;
+        } else if !decoded.is_empty() {
+            // It was cut off, or is not valid JSON: then the rest is shown as it is.
+            if !rest.is_empty() {
+                show(&rest);
+            }
+            collected.replace_text(decoded + &rest);
         }
         if !shown && !collected.text.is_empty() {
             show(&collected.text);

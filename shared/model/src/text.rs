@@ -27,7 +27,7 @@ pub(crate) fn schema(tools: &[Declaration]) -> Value {
 }
 
 /// The text of an answer in the form of [`schema`]; `None` for a call.
-fn answer_text(text: &str) -> Option<String> {
+pub(crate) fn answer_text(text: &str) -> Option<String> {
     let object: Map<String, Value> = serde_json::from_str(text.trim()).ok()?;
     object.get("answer").filter(|_| object.len() == 1)?.as_str().map(str::to_owned)
 }
@@ -39,7 +39,17 @@ pub(crate) struct StreamedAnswer {
     /// The end of the part of `json` that is decoded.
     decoded: usize,
     text: String,
-    is_over: bool,
+    /// How the text ended in `json`; `None` while it goes on.
+    ended: Option<Ended>,
+}
+
+/// How a text in JSON ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// By its quotation mark.
+    Closed,
+    /// By an escape that JSON does not have. What follows cannot be decoded.
+    Invalid,
 }
 
 impl StreamedAnswer {
@@ -54,47 +64,94 @@ impl StreamedAnswer {
             }
             self.decoded = self.json.len() - rest.len();
         }
-        if self.is_over {
+        if self.ended.is_some() {
             return;
         }
         let rest = &self.json[self.decoded..];
-        let (length, is_over) = whole_characters(rest);
-        let Ok(text) = serde_json::from_str::<String>(&format!("\"{}\"", &rest[..length])) else { return };
-        (self.decoded, self.is_over) = (self.decoded + length, is_over);
+        let (length, ended) = complete_characters(rest);
+        let text = decoded(&rest[..length]);
+        (self.decoded, self.ended) = (self.decoded + length, ended);
         if !text.is_empty() {
             show(&text);
             self.text += &text;
         }
     }
 
-    /// The text of the answer whose JSON is `whole`, which may have been cut off; `None` for a call.
-    pub(crate) fn end(self, whole: &str) -> Option<String> {
-        answer_text(whole).or_else(|| Some(self.text).filter(|text| !text.is_empty()))
+    /// The text that was shown, and the end of the JSON text that could not be decoded.
+    pub(crate) fn end(self) -> (String, String) {
+        let rest = match self.ended {
+            Some(Ended::Invalid) => self.json[self.decoded..].to_owned(),
+            _ => String::new(),
+        };
+        (self.text, rest)
     }
 }
 
-/// The length of the characters at the start of the inside of a JSON text that are complete, and whether the text ends
-/// after them.
-fn whole_characters(json: &str) -> (usize, bool) {
+/// The characters of the inside of a JSON text, whose escapes are complete and valid. Models also write line breaks and
+/// tabs as they are.
+fn decoded(json: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in json.chars() {
+        if c.is_ascii_control() {
+            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+        } else {
+            quoted.push(c);
+        }
+    }
+    quoted.push('"');
+    serde_json::from_str(&quoted).unwrap_or_default()
+}
+
+/// The length of the characters at the start of the inside of a JSON text that are complete, and how the text ends after
+/// them; `None` if it may go on.
+fn complete_characters(json: &str) -> (usize, Option<Ended>) {
     let mut at = 0;
     while let Some(c) = json[at..].chars().next() {
-        let escape = |at: usize| json[at..].starts_with("\\u").then(|| json.get(at + 2..at + 6)).flatten();
-        let length = match c {
-            '"' => return (at, true),
-            '\\' if json[at..].starts_with("\\u") => match escape(at).map(|digits| u16::from_str_radix(digits, 16)) {
-                // The first half of a character.
-                Some(Ok(0xd800..=0xdbff)) => 12,
-                _ => 6,
+        at += match c {
+            '"' => return (at, Some(Ended::Closed)),
+            '\\' => match escape(&json.as_bytes()[at..]) {
+                Some(0) => return (at, Some(Ended::Invalid)),
+                Some(length) => length,
+                None => break,
             },
-            '\\' => 2,
             c => c.len_utf8(),
         };
-        if at + length > json.len() {
-            break;
-        }
-        at += length;
     }
-    (at, false)
+    (at, None)
+}
+
+/// The length of the escape at the start of `json`, in which all is ASCII; 0 if it is invalid, `None` if more is needed.
+fn escape(json: &[u8]) -> Option<usize> {
+    match json.get(1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' => match code_unit(json)? {
+            // The first half of a character needs the second.
+            0xd800..=0xdbff if json.len() < 12 => {
+                let is_possible = json[6..].iter().zip(b"\\u").all(|(byte, mark)| byte == mark);
+                if is_possible && json.iter().skip(8).all(u8::is_ascii_hexdigit) { None } else { Some(0) }
+            }
+            0xd800..=0xdbff => match json[6..].starts_with(b"\\u").then(|| code_unit(&json[6..])).flatten() {
+                Some(0xdc00..=0xdfff) => Some(12),
+                _ => Some(0),
+            },
+            0xdc00..=0xdfff | INVALID => Some(0),
+            _ => Some(6),
+        },
+        _ => Some(0),
+    }
+}
+
+/// In place of the number of a code unit whose digits are none.
+const INVALID: u32 = u32::MAX;
+
+/// The number in the escape `\u` at the start of `json`; `None` if more is needed.
+fn code_unit(json: &[u8]) -> Option<u32> {
+    let digits = &json[2..json.len().min(6)];
+    if !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Some(INVALID);
+    }
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.len() == 4)?;
+    u32::from_str_radix(text, 16).ok()
 }
 
 /// The request with its tools and calls written as text.
@@ -280,13 +337,17 @@ mod tests {
             said.feed(piece, &mut |text| shown.push(text.to_owned()));
         }
         assert_eq!(shown, ["It ", "\"is", "潮", "🌊", " high\n"]);
-        assert_eq!(said.end("{\"answer\": \"whole\"}").as_deref(), Some("whole"));
+        assert_eq!(said.end(), ("It \"is潮🌊 high\n".to_owned(), String::new()));
         let mut call = StreamedAnswer::default();
         call.feed("{\"tool\": \"answer\", \"arguments\": {\"answer\": \"x\"}}", &mut |_| unreachable!());
-        assert_eq!(call.end("{\"tool\": \"answer\", \"arguments\": {}}"), None);
+        assert_eq!(call.end(), (String::new(), String::new()));
         let mut cut = StreamedAnswer::default();
         cut.feed("{\"answer\": \"It is", &mut |_| ());
-        assert_eq!(cut.end("{\"answer\": \"It is").as_deref(), Some("It is"));
+        assert_eq!(cut.end().0, "It is");
+        // Models write line breaks as they are, and escapes that JSON does not have.
+        let mut invalid = StreamedAnswer::default();
+        invalid.feed("{\"answer\": \"one\ntwo \\d+ \\é\"}", &mut |_| ());
+        assert_eq!(invalid.end(), ("one\ntwo ".to_owned(), "\\d+ \\é\"}".to_owned()));
     }
 
     proptest! {
@@ -299,7 +360,20 @@ mod tests {
                 said.feed(&piece.iter().collect::<String>(), &mut |text| shown += text);
             }
             prop_assert_eq!(&shown, &text);
-            prop_assert_eq!(said.end(&whole), Some(text));
+            prop_assert_eq!(said.end(), (text, String::new()));
+        }
+
+        #[test]
+        fn an_answer_of_any_form_is_shown_to_its_end(rest in "[a\"\\\\u0d8c潮é\n]{0,40}", length in 1usize..5) {
+            let whole = format!("{{\"answer\": \"{rest}");
+            let (mut said, mut shown) = (StreamedAnswer::default(), String::new());
+            let characters: Vec<char> = whole.chars().collect();
+            for piece in characters.chunks(length) {
+                said.feed(&piece.iter().collect::<String>(), &mut |text| shown += text);
+            }
+            let (text, left) = said.end();
+            prop_assert_eq!(&shown, &text);
+            prop_assert!(rest.ends_with(&left));
         }
 
         #[test]

@@ -3,12 +3,12 @@
 //! | module | responsibility |
 //! |---|---|
 //! | [`section`], [`refetch`] | the runs: a section from its start page, and the refetching of known pages |
-//! | [`state`], [`done`] | the state of a run that its workers share, and the addresses that it has fetched |
+//! | [`state`], [`fetched_urls`] | the state of a run that its workers share, and the addresses that it has fetched |
 //! | [`plan`] | the addresses with which a section begins |
 //! | [`visit`] | one page of a run: its request, its content, its links |
 //! | [`load`], [`content`], [`refusal`] | a response as Markdown, with the browser if the plain page has little text; or the reason why it has no content |
 //! | [`publisher`] | the publisher's own Markdown, if it is as complete as the page |
-//! | [`site`], [`robots`], [`missing`], [`redirect`] | the requests to a site: robots.txt, delays, retries, its pages for missing addresses, where requests may lead |
+//! | [`site`], [`robots`], [`soft_404`], [`redirect`] | the requests to a site: robots.txt, delays, retries, its pages for missing addresses, where requests may lead |
 //! | [`scope`], [`seeds`], [`sitemap`], [`relations`] | the addresses of a section, and the pages and files that list them |
 
 mod content;

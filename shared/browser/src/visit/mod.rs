@@ -230,7 +230,7 @@ impl Visit<'_> {
     ) -> Result<(Page, T), Error> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
         if block_list.is_some() || !machines.is_all() {
-            return Err(self.browsing.no_socket("--public-only and --block-list need"));
+            return Err(self.browsing.no_socket("keeping a page to public machines, or --block-list, needs"));
         }
         if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
             return Err(self.browsing.no_socket(needs));

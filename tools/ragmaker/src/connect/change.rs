@@ -95,7 +95,8 @@ impl Planned {
     }
 
     /// What has to be done so that the file has the content, or with `remove`, so that it has not; `None` if that is
-    /// nothing. What the person added to an entry, and a whole file that differs, is replaced only with `replace`.
+    /// nothing. What the person added to an entry, and a whole file that differs, is
+    /// replaced or removed only with `replace`.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Planned {
                 format!("{mark}{}", changed.map_err(|reason| unreadable(&path, &reason))?)
             }
             Content::Whole(new) => {
-                let is_own = before.as_ref().is_some_and(|before| *before != new) && (remove || !replace);
+                let is_own = before.as_ref().is_some_and(|before| *before != new) && !replace;
                 if is_own {
                     action = Action::Keep;
                     text.to_owned()
