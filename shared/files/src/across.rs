@@ -15,7 +15,7 @@ use ragmaker_fs::{rename_in, temporary_name};
 use ragmaker_tool::Error;
 use rustix::{
     fd::{AsFd, OwnedFd},
-    fs::{AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid},
+    fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid},
     io::Errno,
 };
 
@@ -92,6 +92,9 @@ impl Crossing<'_> {
                 rustix::fs::mkdirat(to, new, Mode::RWXU).map_err(fail)?;
                 let (directory, copy) = (open_directory(from, name), open_directory(to, new));
                 let (directory, copy) = (directory.map_err(fail)?, copy.map_err(fail)?);
+                // What is in it is removed in the end, and so is the copy after an error.
+                let access = Access::WRITE_OK | Access::EXEC_OK;
+                rustix::fs::accessat(&directory, ".", access, AtFlags::EACCESS).map_err(fail)?;
                 for name in sorted_names(&directory).map_err(fail)? {
                     self.copy(&directory, &name, &copy, &name, &path.join(&name))?;
                 }

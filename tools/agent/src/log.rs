@@ -70,9 +70,9 @@ impl Log {
         request: &Request<'_>,
         blank: impl Fn(&str) -> String,
     ) {
-        if !self.is_on() {
-            return;
-        }
+        let Some(open) = &mut self.0 else { return };
+        // Not between the lines of a request: a file has all messages that its requests name.
+        open.rotate_if_full(0);
         let system = self.number(state, "instructions", &json!(request.system), &blank);
         let mut ranges: Vec<[usize; 2]> = vec![];
         for message in request.messages {
@@ -86,7 +86,7 @@ impl Log {
         let members = json!({
             "model": endpoint.model, "tokens": state.tokens(), "instructions": system, "messages": ranges, "tools": tools,
         });
-        self.line(state, "request", &members, &blank);
+        self.append(state, "request", &members, &blank);
     }
 
     /// The number of instructions or of a message. A line with it is added if the file has none.
@@ -99,33 +99,46 @@ impl Log {
         let last = open.last.entry(what.to_owned()).or_default();
         *last += 1;
         let number = *last;
-        self.line(state, what, &json!({"number": number, "content": content}), blank);
-        // After the line, because it may begin a new file.
-        if let Some(open) = &mut self.0 {
-            open.numbers.insert(key, number);
-        }
+        open.numbers.insert(key, number);
+        self.append(state, what, &json!({"number": number, "content": content}), blank);
         number
     }
 
     /// Adds a line with these members, without the keys that `blank` removes. `state` is that of the conversation.
     pub(crate) fn line(&mut self, state: &State, what: &str, members: &Value, blank: impl Fn(&str) -> String) {
         let Some(open) = &mut self.0 else { return };
-        let mut line = json!({
-            "time": ragmaker_fs::rfc3339(SystemTime::now()), "session": open.session, "step": state.steps,
-            "state": state.phase.name(), "what": what,
-        });
-        if let (Value::Object(line), Value::Object(members)) = (&mut line, members) {
-            line.extend(members.clone());
-        }
-        let text = blank(&line.to_string()) + "\n";
-        if open.file.metadata().is_ok_and(|data| data.len() > 0 && data.len() + text.len() as u64 > FULL) {
-            open.rotate();
-        }
+        let text = open.text(state, what, members, blank);
+        open.rotate_if_full(text.len());
+        let _ = open.file.write_all(text.as_bytes());
+    }
+
+    /// Like [`Self::line`], but never begins a new file.
+    fn append(&mut self, state: &State, what: &str, members: &Value, blank: impl Fn(&str) -> String) {
+        let Some(open) = &mut self.0 else { return };
+        let text = open.text(state, what, members, blank);
         let _ = open.file.write_all(text.as_bytes());
     }
 }
 
 impl Open {
+    fn text(&self, state: &State, what: &str, members: &Value, blank: impl Fn(&str) -> String) -> String {
+        let mut line = json!({
+            "time": ragmaker_fs::rfc3339(SystemTime::now()), "session": self.session, "step": state.steps,
+            "state": state.phase.name(), "what": what,
+        });
+        if let (Value::Object(line), Value::Object(members)) = (&mut line, members) {
+            line.extend(members.clone());
+        }
+        blank(&line.to_string()) + "\n"
+    }
+
+    /// Begins a new file if this one is full with `more` bytes.
+    fn rotate_if_full(&mut self, more: usize) {
+        if self.file.metadata().is_ok_and(|data| data.len() > 0 && data.len() + more as u64 > FULL) {
+            self.rotate();
+        }
+    }
+
     fn rotate(&mut self) {
         let aside = |number: u32| self.path.with_extension(format!("{number}.jsonl"));
         for number in (1..KEPT).rev() {
