@@ -150,8 +150,10 @@ fn reads_stay_in_their_roots() {
     assert_eq!(tree.error(&["--path", text_of(&outside), "--kb-root", directory]).0, "ROOT_NOT_USABLE");
     assert_eq!(tree.error(&["--path", "/etc/passwd", "--allow-root", "/etc"]).0, "ROOT_TOO_BROAD");
 
-    // A knowledge base says by its catalog that it is one.
+    // A knowledge base says by its catalog that it is one, and opens the documents that it lists.
     tree.write("../elsewhere/catalog.json", "{\"documents\": []}");
+    assert_eq!(code(&tree.error(&["--path", text_of(&outside)]).1), "PATH_NOT_ALLOWED");
+    tree.write("../elsewhere/catalog.json", "{\"documents\": [{\"path\": \"secret.txt\"}]}");
     let answer = tree.run(&["--path", text_of(&outside)]);
     assert_eq!((&answer["content"], &answer["path"]), (&json!("secret"), &json!(text_of(&outside))));
     assert_eq!(tree.run(&["--path", text_of(&outside), "--kb-root", directory])["content"], "secret");
