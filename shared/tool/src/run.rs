@@ -147,14 +147,15 @@ fn caught<T: Tool, A>(work: impl FnOnce() -> Result<A, Error>) -> Result<A, Erro
 
 /// An answer as it is printed.
 #[derive(Serialize)]
-pub(crate) struct Success<'a, A> {
+pub struct Success<'a, A> {
     status: &'static str,
     #[serde(flatten)]
     answer: &'a A,
 }
 
 impl<'a, A> Success<'a, A> {
-    pub(crate) fn of(answer: &'a A) -> Self {
+    /// The printed form of `answer`: its members after `"status": "success"`.
+    pub fn of(answer: &'a A) -> Self {
         Self { status: "success", answer }
     }
 }

@@ -3,45 +3,25 @@
 use std::{
     io::{self, Write},
     process::ExitCode,
-    str::FromStr,
 };
 
 use ragmaker_registry::{fail, print};
 use ragmaker_tool::{
-    Error, Exit, OUTPUT_ERROR,
+    Error, Exit, OUTPUT_ERROR, Success,
     json::{self, Charset},
     printable,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The form of the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Form {
     /// Text for people.
     #[default]
     Text,
     /// One JSON value.
     Json,
-}
-
-impl FromStr for Form {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "text" => Ok(Self::Text),
-            "json" => Ok(Self::Json),
-            _ => Err("expected text or json".to_owned()),
-        }
-    }
-}
-
-/// An answer with `"status": "success"`.
-#[derive(Serialize)]
-struct Success<'a, A> {
-    status: &'static str,
-    #[serde(flatten)]
-    answer: &'a A,
 }
 
 impl Form {
@@ -52,7 +32,7 @@ impl Form {
             (Self::Json, Ok(answer)) => {
                 let mut out = vec![];
                 // Writing a value to memory cannot fail.
-                let _ = json::write(&Success { status: "success", answer: &answer }, Charset::from_env(), &mut out);
+                let _ = json::write(&Success::of(&answer), Charset::from_env(), &mut out);
                 print(&String::from_utf8_lossy(&out))
             }
             (Self::Text, Err(error)) => {

@@ -11,7 +11,7 @@ use std::{
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::TOOLS;
-use ragmaker_tool::{Code, Error};
+use ragmaker_tool::{Code, Error, choice};
 use serde::Serialize;
 
 use crate::{command::HOSTS, form::Form};
@@ -27,7 +27,7 @@ struct Arguments {
     #[argh(switch)]
     remove: bool,
     /// text (the default) or json
-    #[argh(option, default = "Form::default()")]
+    #[argh(option, default = "Form::default()", from_str_fn(choice))]
     output: Form,
 }
 

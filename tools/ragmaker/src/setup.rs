@@ -10,7 +10,7 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_packages::{Installer, browser, missing};
 use ragmaker_project::programs::on_path;
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, choice};
 use serde::Serialize;
 
 use crate::form::{Form, ask};
@@ -23,7 +23,7 @@ struct Arguments {
     #[argh(switch)]
     yes: bool,
     /// text (the default) or json
-    #[argh(option, default = "Form::default()")]
+    #[argh(option, default = "Form::default()", from_str_fn(choice))]
     output: Form,
 }
 

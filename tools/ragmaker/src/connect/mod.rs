@@ -20,7 +20,7 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_packages::NOT_CONFIRMED;
 use ragmaker_project::programs::on_path;
-use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
+use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, choice};
 use serde::Serialize;
 
 use crate::form::{Form, ask, show};
@@ -50,7 +50,7 @@ struct Arguments {
     #[argh(switch)]
     all_tools: bool,
     /// text (the default) or json
-    #[argh(option, default = "Form::default()")]
+    #[argh(option, default = "Form::default()", from_str_fn(choice))]
     output: Form,
 }
 

@@ -8,7 +8,7 @@ use std::{ffi::OsString, fmt::Write, process::ExitCode, thread};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_project::Project;
-use ragmaker_tool::{Code, Error, HostOptions, host, printable};
+use ragmaker_tool::{Code, Error, HostOptions, choice, host, printable};
 use serde::Serialize;
 
 use crate::form::Form;
@@ -21,7 +21,7 @@ struct Arguments {
     #[argh(switch)]
     quick: bool,
     /// text (the default) or json
-    #[argh(option, default = "Form::default()")]
+    #[argh(option, default = "Form::default()", from_str_fn(choice))]
     output: Form,
 }
 
