@@ -471,7 +471,7 @@ def convert(options, pages, models):
                 scores[page["type"]].append(page["f1"])
                 for snippets, found in ((page["with"], present), (page["without"], absent)):
                     if snippets:
-                        found.append(np.mean([snippet.lower() in text.lower() for snippet in snippets]))
+                        found.append(np.mean([scorer["folded"](snippet) in scorer["folded"](text) for snippet in snippets]))
     say("as Markdown", scores, present, absent)
 
 

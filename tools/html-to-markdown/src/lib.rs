@@ -169,7 +169,9 @@ impl Tool for Args {
         let path = path.map(|path| input_file(path, invocation)).transpose()?;
         let bytes = input::read(path.as_deref())?;
         let (html, charset) = decode(&bytes, None)?;
-        let page = convert(&html, &Options { base_url: base_url.as_ref(), scope }).map_err(|error| refusal(&error))?;
+        // Links stay relative to an address such as `urn:`, as in a stream.
+        let base = base_url.as_ref().filter(|url| !url.cannot_be_a_base());
+        let page = convert(&html, &Options { base_url: base, scope }).map_err(|error| refusal(&error))?;
         let (mut answer, page) = self.answer(page, charset.name());
         match destination {
             Some(destination) => {
@@ -333,13 +335,11 @@ fn refusal(error: &Conversion) -> Error {
 }
 
 fn parse_url(text: &str) -> Result<Url, Error> {
-    let refuse = |reason: String| {
+    Url::parse(text).map_err(|error| {
         ARGUMENT_ERROR
-            .error(format!("invalid value for --base-url: {text:?}: {reason}"))
+            .error(format!("invalid value for --base-url: {text:?}: {error}"))
             .remedy("Give the whole address, such as https://example.com/page.")
             .detail("argument", "--base-url")
             .detail("value", text)
-    };
-    let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
-    if url.cannot_be_a_base() { Err(refuse("links cannot be relative to it".into())) } else { Ok(url) }
+    })
 }

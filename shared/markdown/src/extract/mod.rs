@@ -13,11 +13,18 @@
 //! 6. [`rules`] corrects the selection where the structure decides: hidden messages, the rest of an item or a row,
 //!    images between content, code after content, heads of tables, marked navigation, headings.
 //!
+//! 7. [`extras`] drops links to other articles and the like from an article, if names or words make them certain.
+//!
+//! For the pages of documentation generators, [`generators`] names the main element, and no model is needed.
+//!
 //! `training/train.py` trains the model and evaluates it on pages of unseen domains.
 
 mod blocks;
 mod choose;
+mod extras;
 mod features;
+mod generators;
+mod hidden;
 mod lexicon;
 mod model;
 mod names;
@@ -47,10 +54,16 @@ pub(crate) use self::visible::{selected, visible, words_shown};
 /// From a page with more than one node in so many bytes nothing is extracted: features take 150 bytes a node.
 const BYTES_A_NODE: usize = 32;
 
+/// The confidence in the main element of a generator: their mean F1 (`documentation`, docs/benchmarks.md).
+const GENERATED: f32 = 0.98;
+
 /// What kind of page it is.
 pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
     if tree.is_dense(BYTES_A_NODE) {
         return PageType::default();
+    }
+    if generators::is_documentation(tree) {
+        return PageType::Documentation;
     }
     choose::kind(tree, &Blocks::new(tree), address)
 }
@@ -71,6 +84,9 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
     if tree.is_dense(BYTES_A_NODE) {
         return MainContent { keep: visible(tree), kind: PageType::default(), confidence: 0.0 };
     }
+    if let Some(keep) = generators::content(tree) {
+        return MainContent { keep, kind: PageType::Documentation, confidence: GENERATED };
+    }
     let blocks = Blocks::new(tree);
     let Prediction { probabilities, kind } = choose::predict(tree, &blocks, address);
     let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, probabilities);
@@ -80,6 +96,7 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
     rules::choose_images(&blocks, &mut chosen);
     rules::choose_code(tree, &blocks, &mut chosen);
     rules::choose_headings(tree, &blocks, &mut chosen);
+    extras::drop_extras(tree, &blocks, kind, &mut chosen);
     let mut keep = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
         let block = blocks.of_node[id];
@@ -90,8 +107,10 @@ pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
             keep[tree.parent(id)] = true;
         }
     }
+    hidden::drop_hidden(tree, &mut keep);
     rules::keep_table_heads(tree, &mut keep);
     rules::remove_boilerplate(tree, &mut keep);
+    rules::keep_page_heading(tree, &mut keep);
     // Line breaks and rules in kept elements are kept, and code and formulas as a whole.
     for id in 1..tree.len() {
         if matches!(tree.tag(id), Tag::Br | Tag::Hr | Tag::Input | Tag::Wbr) && keep[tree.parent(id)] {

@@ -58,44 +58,72 @@ fn is_heading_of_section(tree: &Tree, id: Id) -> bool {
     heading.is_some_and(|heading| length(heading) == length(id))
 }
 
-/// Removes what the author marks as navigation or as a button, unless it is most of what is kept, and keeps the
-/// heading of the page. A button with more words than a label may be a question that unfolds its answer, and one that is
-/// all of a heading names the section that it unfolds.
+/// Removes what the author marks as navigation or as a button, unless it is most of what is kept. A button with more
+/// words than a label may be a question that unfolds its answer, and one that is all of a heading names the section that
+/// it unfolds.
 pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
-    // How much text is kept before each node, so that nested elements are not counted again and again.
-    let mut before = Vec::with_capacity(tree.len() + 1);
-    let mut all = 0;
-    for (id, &keep) in keep.iter().enumerate() {
-        before.push(all);
-        all += if keep { tree.text(id).trim().len() } else { 0 };
-    }
-    before.push(all);
-    let kept = |ids: &std::ops::Range<Id>| before[ids.end] - before[ids.start];
-    let mut heading = None;
+    let kept = Kept::new(tree, keep);
     let mut id = 1;
     while id < tree.len() {
         let within = tree.subtree(id);
         let is_button = tree.tag(id) == Tag::Button && is_label(tree, id) && !is_heading_of_section(tree, id);
-        let marked = is_button || tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation");
-        if marked && kept(&within) * 2 < all {
+        if (is_button || is_navigation(tree, id)) && kept.within(&within) * 2 < kept.all() {
             keep[within.clone()].fill(false);
             id = within.end;
             continue;
         }
-        if tree.tag(id) == Tag::H1 && heading.is_none() && !tree.node(id).hidden {
-            heading = Some(id);
-        }
         id += 1;
     }
-    if let Some(heading) = heading.filter(|&heading| all > 0 && kept(&tree.subtree(heading)) == 0) {
-        let under_content =
-            tree.ancestors(heading).all(|id| !matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header));
-        if under_content {
-            keep[tree.subtree(heading)].fill(true);
-            for ancestor in tree.ancestors(heading) {
-                keep[ancestor] = true;
+}
+
+fn is_navigation(tree: &Tree, id: Id) -> bool {
+    tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation")
+}
+
+/// Keeps the heading of the page, if nothing of it is kept and it is not in a part around the content.
+pub(super) fn keep_page_heading(tree: &Tree, keep: &mut [bool]) {
+    let kept = Kept::new(tree, keep);
+    let mut id = 1;
+    let heading = loop {
+        match id {
+            end if end >= tree.len() => return,
+            nav if is_navigation(tree, nav) && kept.within(&tree.subtree(nav)) * 2 < kept.all() => {
+                id = tree.subtree(nav).end;
             }
+            heading if tree.tag(heading) == Tag::H1 && !tree.node(heading).hidden => break heading,
+            _ => id += 1,
         }
+    };
+    let around = |id: Id| matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header);
+    if kept.all() > 0 && kept.within(&tree.subtree(heading)) == 0 && !tree.ancestors(heading).any(around) {
+        keep[tree.subtree(heading)].fill(true);
+        for ancestor in tree.ancestors(heading) {
+            keep[ancestor] = true;
+        }
+    }
+}
+
+/// How much text is kept before each node, so that nested elements are not counted again and again.
+struct Kept(Vec<usize>);
+
+impl Kept {
+    fn new(tree: &Tree, keep: &[bool]) -> Self {
+        let mut before = Vec::with_capacity(tree.len() + 1);
+        let mut all = 0;
+        for (id, &keep) in keep.iter().enumerate() {
+            before.push(all);
+            all += if keep { tree.text(id).trim().len() } else { 0 };
+        }
+        before.push(all);
+        Self(before)
+    }
+
+    fn within(&self, ids: &std::ops::Range<Id>) -> usize {
+        self.0[ids.end] - self.0[ids.start]
+    }
+
+    fn all(&self) -> usize {
+        self.0.last().copied().unwrap_or(0)
     }
 }
 

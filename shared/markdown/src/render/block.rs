@@ -38,6 +38,13 @@ impl Renderer<'_> {
             Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => self.list(id),
             // An item without a list.
             Tag::Li => self.contain(&Container::Item("- "), id),
+            Tag::Div | Tag::Dt if let Some(language) = self.language_of_signature(id) => {
+                let text = self.code_text(id).replace('\u{A0}', " ");
+                let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+                self.fenced(&lines.join("\n"), language);
+            }
+            Tag::Div if self.is_grid(id) => self.grid(id),
+            Tag::Div if self.html_block(id) => {}
             Tag::Dt | Tag::Summary => {
                 let mut inline = Inline::new();
                 inline.open(Mark::Strong);
@@ -115,6 +122,20 @@ impl Renderer<'_> {
         }
     }
 
+    /// The language of a signature that is a block, as Javadoc and Sphinx mark it.
+    fn language_of_signature(&self, id: Id) -> Option<&'static str> {
+        let class = self.tree.attr(id, Attr::Class).filter(|_| !self.everything && self.has_content(id))?;
+        let has = |names: &[&str]| class.split_ascii_whitespace().any(|class| names.contains(&class));
+        match self.tree.tag(id) {
+            Tag::Div if has(&["member-signature", "type-signature"]) => Some("java"),
+            Tag::Dt if has(&["sig", "sig-object"]) && has(&["py"]) => Some("python"),
+            Tag::Dt if has(&["sig", "sig-object"]) && has(&["js"]) => Some("javascript"),
+            Tag::Dt if has(&["sig", "sig-object"]) && has(&["c"]) => Some("c"),
+            Tag::Dt if has(&["sig", "sig-object"]) && has(&["cpp"]) => Some("cpp"),
+            _ => None,
+        }
+    }
+
     /// Whether a heading is the signature of what is documented, as rustdoc marks it. With the links in it, it would
     /// be several times as long and hardly readable.
     fn is_signature(&self, id: Id) -> bool {
@@ -166,6 +187,16 @@ mod tests {
             "<h4 class=code-header>fn <a href=x>a</a>&lt;T&gt;()<div class=where>where T: <a href=y>B</a></div></h4>";
         assert_eq!(rendered_content(page), "#### `fn a<T>() where T: B`\n");
         assert!(rendered(page).contains("[a](x)"));
+    }
+
+    #[test]
+    fn a_signature_that_is_a_block_is_code_with_its_language() {
+        let page =
+            "<div class=member-signature><span>public</span>&nbsp;<a href=x>T</a>&nbsp;of(T&nbsp;a,\n  T&nbsp;b)</div>";
+        assert_eq!(rendered_content(page), "```java\npublic T of(T a,\n  T b)\n```\n");
+        let page =
+            "<dl><dt class='sig sig-object py'><code>a</code>(<em>b</em>)<a class=headerlink href=#a>¶</a><dd>c</dl>";
+        assert_eq!(rendered_content(page), "```python\na(b)\n```\n\nc\n");
     }
 
     #[test]

@@ -55,10 +55,19 @@ impl Renderer<'_> {
     }
 
     fn collect_code(&self, id: Id, out: &mut String) {
+        let mut beside_code = false;
         for child in self.children(id) {
+            let is_code = self.tree.tag(child) == Tag::Code;
+            if is_code && beside_code && self.tree.tag(id) == Tag::Pre && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            beside_code = is_code;
             match self.tree.tag(child) {
                 Tag::Text => out.push_str(self.tree.text(child)),
                 Tag::Br => out.push('\n'),
+                // What copies the code.
+                Tag::Button if !self.everything => {}
+                Tag::A if self.is_marked_anchor(child) => {}
                 _ if self.is_line_number(child) => {}
                 tag if tag.is_block() => {
                     if !out.is_empty() && !out.ends_with('\n') {
@@ -247,6 +256,13 @@ mod tests {
         assert_eq!(rendered("<pre class='code wide'>x</pre>"), "```\nx\n```\n");
         // A page may be called so.
         assert_eq!(rendered("<div class=python><pre>x</pre></div>"), "```\nx\n```\n");
+    }
+
+    #[test]
+    fn a_button_is_no_code_and_code_beside_code_begins_a_line() {
+        assert_eq!(rendered_content("<pre><code>a()</code><button>copy</button></pre>"), "```\na()\n```\n");
+        assert_eq!(rendered("<pre><code class=mjs>a</code><code class=cjs>b</code></pre>"), "```\na\nb\n```\n");
+        assert_eq!(rendered("<pre><code>a</code> <code>b</code></pre>"), "```\na b\n```\n");
     }
 
     #[test]

@@ -48,13 +48,78 @@ impl Renderer<'_> {
         let blank = |&id: &Id| self.tree.tag(id) == Tag::Text && self.tree.text(id).trim().is_empty();
         let mut shown = self.siblings(run).filter(|id| !blank(id));
         let id = shown.next().filter(|_| shown.next().is_none())?;
-        let only_text = self.tree.descendants(id).all(|id| self.tree.tag(id) == Tag::Text);
-        if self.tree.parent(id) != ROOT || !only_text {
+        if self.tree.parent(id) != ROOT || !self.has_only_text(id) {
             return None;
         }
-        let (start, name) = self.html(id)?;
-        let text = self.plain_text(id).replace('&', "&amp;").replace('<', "&lt;");
+        let (start, name) = self.html(id).or_else(|| self.html_of_lines(id))?;
+        let text = self.html_text(id);
         Some(format!("{start}\n{text}{}</{name}>", if text.is_empty() { "" } else { "\n" }))
+    }
+
+    fn has_only_text(&self, id: Id) -> bool {
+        self.tree.descendants(id).all(|id| self.tree.tag(id) == Tag::Text)
+    }
+
+    /// The visible text in a node as HTML, on one line.
+    fn html_text(&self, id: Id) -> String {
+        self.plain_text(id).replace('&', "&amp;").replace('<', "&lt;")
+    }
+
+    /// Whether the tags of an element stand on lines of their own, as in the HTML blocks of Markdown.
+    fn is_on_lines(&self, id: Id) -> bool {
+        let mut inside = self.tree.children(id);
+        let first = inside.next();
+        let last = inside.last().or(first);
+        let [first, last] = [first, last].map(|id| id.map_or("", |id| self.tree.text(id)));
+        self.everything && self.tree.is_fragment() && first.starts_with('\n') && last.ends_with('\n')
+    }
+
+    /// The start tag and the name of an element within a line whose tags are on lines of their own.
+    fn html_of_lines(&self, id: Id) -> Option<(String, &'static str)> {
+        match self.tree.tag(id) {
+            _ if !self.is_on_lines(id) => None,
+            Tag::A => {
+                let url = urls::resolve(self.tree.attr(id, Attr::Href)?, self.base)?;
+                Some((format!("<a href=\"{}\">", in_quotes(&url)), "a"))
+            }
+            Tag::Del => Some(("<del>".to_owned(), "del")),
+            Tag::Em => Some(("<em>".to_owned(), "em")),
+            Tag::I => Some(("<i>".to_owned(), "i")),
+            Tag::B => Some(("<b>".to_owned(), "b")),
+            Tag::Strong => Some(("<strong>".to_owned(), "strong")),
+            _ => None,
+        }
+    }
+
+    /// Writes a `<div>` without attributes whose tags are on lines of their own, as an HTML block of Markdown; returns
+    /// whether it is one.
+    pub(super) fn html_block(&mut self, id: Id) -> bool {
+        let is_bare = self.tree.attr(id, Attr::Source) == Some("<div>") && self.tree.parent(id) == ROOT;
+        if !is_bare || !self.is_on_lines(id) || !self.has_content(id) {
+            return false;
+        }
+        if self.has_only_text(id) {
+            self.lines_of(&format!("<div>\n{}\n</div>", self.html_text(id)));
+        } else {
+            self.lines_of("<div>");
+            self.blocks(id);
+            self.lines_of("</div>");
+        }
+        true
+    }
+
+    /// Writes a table of one cell, which Markdown has no table for, as HTML; returns whether it is one.
+    pub(super) fn html_table(&mut self, table: Id) -> bool {
+        let mut cells = self.tree.descendants(table).filter(|&id| matches!(self.tree.tag(id), Tag::Td | Tag::Th));
+        let cell = cells.next().filter(|_| cells.next().is_none());
+        let Some(cell) = cell.filter(|&cell| self.is_on_lines(cell) && self.has_only_text(cell)) else { return false };
+        if self.tree.parent(table) != ROOT {
+            return false;
+        }
+        let name = if self.tree.tag(cell) == Tag::Th { "th" } else { "td" };
+        let text = self.html_text(cell);
+        self.lines_of(&format!("<table>\n<tr>\n<{name}>\n{text}\n</{name}>\n</tr>\n</table>"));
+        true
     }
 }
 
@@ -72,6 +137,21 @@ mod tests {
         assert_eq!(rendered("<p>a <my-b>c</my-b></p>"), "a <my-b>c</my-b>\n");
         assert_eq!(rendered("<my-b>c &lt; d</my-b>"), "<my-b>\nc &lt; d\n</my-b>\n");
         assert_eq!(rendered_content("<p>a <my-b>c</my-b></p>"), "a c\n");
+    }
+
+    #[test]
+    fn blocks_of_html_in_rendered_markdown_stay() {
+        assert_eq!(rendered("<a href=\"x\">\n*a*\n</a>"), "<a href=\"x\">\n*a*\n</a>\n");
+        assert_eq!(rendered("<del>\na\n</del>"), "<del>\na\n</del>\n");
+        assert_eq!(rendered("<p>a</p><div>\n*b*\n</div>"), "a\n\n<div>\n*b*\n</div>\n");
+        assert_eq!(rendered("<div>\n<p>b</p>\n</div>"), "<div>\n\nb\n\n</div>\n");
+        let table = "<table>\n<tr>\n<td>\na\n</td>\n</tr>\n</table>\n";
+        assert_eq!(rendered(table), table);
+        // What is written as part of a page.
+        assert_eq!(rendered("<div class=x>\n<p>b</p>\n</div>"), "b\n");
+        assert_eq!(rendered("<div><p>b</p></div>"), "b\n");
+        assert_eq!(rendered_content("<div>\n<p>b</p>\n</div>"), "b\n");
+        assert_eq!(rendered("<p><a href=x>\na\n</a></p>"), "[a](x)\n");
     }
 
     #[test]

@@ -11,6 +11,9 @@ use crate::{
 impl Renderer<'_> {
     /// Writes a list.
     pub(super) fn list(&mut self, id: Id) {
+        if self.arranges_sections(id) {
+            return self.sections(id);
+        }
         let ordered = self.tree.tag(id) == Tag::Ol;
         let start = self.tree.attr(id, Attr::Start).and_then(|start| start.trim().parse().ok()).unwrap_or(1_u32);
         // Two lists in a row would run into one: the second takes the other marker.
@@ -68,6 +71,46 @@ impl Renderer<'_> {
         }
     }
 
+    /// Whether a list only arranges sections: most of its items begin with a heading, which begins a line of its own.
+    fn arranges_sections(&self, id: Id) -> bool {
+        if self.everything && self.tree.is_fragment() {
+            return false;
+        }
+        let (mut items, mut sections) = (0, 0);
+        for item in self.children(id).filter(|&item| self.tree.tag(item) == Tag::Li && self.shows(item)) {
+            items += 1;
+            sections += usize::from(self.is_section(item));
+        }
+        sections * 2 > items
+    }
+
+    /// Whether an item has a heading outside of the lists and quotes in it.
+    fn is_section(&self, item: Id) -> bool {
+        let inside = self.tree.descendants(item);
+        let mut at = inside.start;
+        while at < inside.end {
+            let tag = self.tree.tag(at);
+            if tag.heading_level().is_some() && self.visible(at) && self.has_content(at) {
+                return true;
+            }
+            let is_apart = matches!(tag, Tag::Ul | Tag::Ol | Tag::Blockquote | Tag::Pre | Tag::Table);
+            at = if is_apart || !self.visible(at) { self.tree.subtree(at).end } else { at + 1 };
+        }
+        false
+    }
+
+    /// Writes the items of a list as blocks.
+    fn sections(&mut self, id: Id) {
+        for child in self.siblings(self.tree.descendants(id)) {
+            self.last_list = None;
+            match self.tree.tag(child) {
+                Tag::Li if !self.notes.notes.contains_key(&child) => self.blocks(child),
+                _ => self.flow(self.tree.subtree(child)),
+            }
+        }
+        self.last_list = None;
+    }
+
     /// The next item of a list; text outside of an item makes one, with the inline elements beside it.
     fn next_item(&self, range: Range<Id>) -> Option<Range<Id>> {
         let mut item: Option<Range<Id>> = None;
@@ -120,7 +163,17 @@ impl Renderer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rendered;
+    use super::super::{rendered, rendered_content};
+
+    #[test]
+    fn a_list_of_sections_is_layout() {
+        let page = "<ul><li><section><h3>a</h3>b</section><li><div><h3>c</h3><ul><li>d</ul></div></ul>";
+        assert_eq!(rendered_content(page), "### a\n\nb\n\n### c\n\n- d\n");
+        assert!(rendered(page).starts_with("- ### a"));
+        assert_eq!(rendered_content("<ul><li>a<li>b<li><h3>c</h3></ul>"), "- a\n- b\n- ### c\n");
+        let around = "<ul><li><h2>a</h2><ul><li><h3>b</h3>c</ul></ul>";
+        assert_eq!(rendered_content(around), "## a\n\n### b\n\nc\n");
+    }
 
     #[test]
     fn lists_in_a_row_have_different_markers() {

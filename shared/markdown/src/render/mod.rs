@@ -6,7 +6,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | [`block`], [`list`], [`code`], [`table`] | block elements |
+//! | [`block`], [`list`], [`code`], [`table`], [`grid`] | block elements |
 //! | [`span`], [`media`] | elements within a line |
 //! | [`inline`], [`delimiters`], [`escape`] | the text of a block: collected, written, escaped |
 //! | [`lines`] | output: prefixes of containers, blank lines |
@@ -16,6 +16,7 @@ mod block;
 mod code;
 mod delimiters;
 mod escape;
+mod grid;
 mod html;
 mod inline;
 mod lines;

@@ -11,6 +11,43 @@ use crate::{
     urls,
 };
 
+/// What the titles of links in documentation say about their targets: `class in java.util`, `struct std::vec::Vec`.
+const KINDS: [&str; 28] = [
+    "annotation",
+    "attribute",
+    "class",
+    "constant",
+    "derive",
+    "enum",
+    "exception",
+    "field",
+    "fn",
+    "function",
+    "in",
+    "interface",
+    "keyword",
+    "macro",
+    "member",
+    "method",
+    "mod",
+    "module",
+    "parameter",
+    "primitive",
+    "record",
+    "static",
+    "struct",
+    "trait",
+    "type",
+    "union",
+    "variant",
+    "variable",
+];
+
+/// The words of a text: runs of letters and digits.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 impl Renderer<'_> {
     /// Whether an element is a link that leads somewhere.
     pub(super) fn is_link(&self, id: Id) -> bool {
@@ -27,7 +64,7 @@ impl Renderer<'_> {
     }
 
     /// Whether it is such an anchor by its class, which stands beside its heading.
-    fn is_marked_anchor(&self, id: Id) -> bool {
+    pub(super) fn is_marked_anchor(&self, id: Id) -> bool {
         let class = self.tree.attr(id, Attr::Class).unwrap_or_default();
         let marked = class.split_ascii_whitespace().any(|class| matches!(class, "anchor" | "headerlink" | "permalink"));
         !self.everything && marked && self.is_anchor(id)
@@ -156,10 +193,23 @@ impl Renderer<'_> {
             && around.find(|tag| tag.is_block() && !matches!(tag, Tag::P | Tag::Div)) == Some(Tag::Li)
     }
 
-    /// Writes the title of a link or an image.
+    /// Writes the title of a link or an image, if it says something that the text and the address do not.
     pub(super) fn title(&self, id: Id, place: Place, out: &mut String) {
         let Some(title) = self.tree.attr(id, Attr::Title).filter(|title| !title.trim().is_empty()) else { return };
+        if !self.everything && !self.says_more(title, id) {
+            return;
+        }
         out.extend([" \"", &self.attribute_text(title, place).replace('"', "\\\""), "\""]);
+    }
+
+    /// Whether a title has a word that is in neither the text nor the address, and is not the kind of what documentation
+    /// links to.
+    fn says_more(&self, title: &str, id: Id) -> bool {
+        let alternative = self.tree.attr(id, Attr::Alt).unwrap_or_default();
+        let address = self.tree.attr(id, Attr::Href).unwrap_or_default();
+        let known = [self.plain_text(id).as_str(), alternative, address].join(" ").to_lowercase();
+        let known: Vec<&str> = words(&known).collect();
+        words(&title.to_lowercase()).any(|word| !known.contains(&word) && !KINDS.contains(&word))
     }
 
     /// The text of a title or of an image. Its line breaks, which browsers show, are kept where everything is.
@@ -213,6 +263,15 @@ mod tests {
     fn check_boxes_are_tasks_only_in_items() {
         assert_eq!(rendered("<ul><li><input type=checkbox checked>a</ul>"), "- [x] a\n");
         assert_eq!(rendered("<p><input type=checkbox>a"), "a\n");
+    }
+
+    #[test]
+    fn a_title_that_says_nothing_more_is_left_out() {
+        let link = "<p><a href=../vec/struct.Vec.html title='struct std::vec::Vec'>Vec in std</a>";
+        assert_eq!(rendered_content(link), "[Vec in std](../vec/struct.Vec.html)\n");
+        assert!(rendered(link).contains("std::vec::Vec"));
+        let link = "<p><a href=a title='Tides of the bay'>Tides</a>";
+        assert_eq!(rendered_content(link), "[Tides](a \"Tides of the bay\")\n");
     }
 
     #[test]

@@ -75,6 +75,9 @@ impl<'t> Renderer<'t> {
         // Content outside of cells is written before the table, as browsers show it.
         self.stray_content(id);
         let Some(first) = self.rows(id).next() else { return };
+        if self.html_table(id) {
+            return;
+        }
         if self.is_listing(id) {
             return self.listing(id);
         }
@@ -225,7 +228,7 @@ impl<'t> Renderer<'t> {
     }
 
     /// The content of a cell, on one line.
-    fn cell(&mut self, cell: Id) -> String {
+    pub(super) fn cell(&mut self, cell: Id) -> String {
         let mut inline = Inline::new();
         self.inline_children(cell, &mut inline, Place::Cell);
         self.write(inline, Place::Cell)

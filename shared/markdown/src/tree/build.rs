@@ -208,7 +208,8 @@ impl Builder {
         let since = |&depth: &usize| self.open[depth] == tree.len() + depth - self.open.len();
         let Some(begun) = (1..self.open.len()).rev().take_while(since).last() else { return false };
         let (next, around) = (self.open[begun], self.open[begun - 1]);
-        let before = next - 1;
+        // `<wbr>` allows a line break where there is no space.
+        let before = if tree.tag(next - 1) == Tag::Wbr { next - 2 } else { next - 1 };
         let Some(last) = tree.text(before).chars().next_back().filter(|c| c.is_alphanumeric()) else { return false };
         let ended: Vec<Id> = tree.ancestors(before).take_while(|&id| id != around).collect();
         let Some(&former) = ended.last() else { return false };
@@ -365,9 +366,17 @@ impl Builder {
         let first = self.tree.attrs.len();
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
         let mut streamed = false;
+        let mut thin = 0;
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
-            let name = lower(&html[self.in_page(&name)], Attr::from_name);
+            let source = &html[self.in_page(&name)];
+            let name = lower(source, Attr::from_name);
+            if tag == Tag::Img
+                && name == Attr::Other
+                && ["width", "height"].iter().any(|side| source.eq_ignore_ascii_case(side))
+            {
+                thin += u8::from(matches!(attribute.value().trim().trim_end_matches("px"), "0" | "1"));
+            }
             let is_known = |known: &Attribute| known.name == name;
             if matches!(name, Attr::Other | Attr::Source) || self.tree.attrs[first..].iter().any(is_known) {
                 continue;
@@ -385,11 +394,13 @@ impl Builder {
             let value = self.store(value, true);
             self.tree.attrs.push(Attribute { name, is_last: false, value });
         }
+        // A pixel that counts visits.
+        hidden |= thin == 2;
         let bare = tag == Tag::Other || self.tree.attrs.len() == first;
         let in_formula = || self.open.iter().any(|&id| self.tree.tag(id) == Tag::Math);
         if bare
             && self.tree.is_fragment()
-            && matches!(tag, Tag::Other | Tag::A)
+            && matches!(tag, Tag::Other | Tag::A | Tag::Div)
             && !in_formula()
             && let Some(source) = start_tag(element)
         {

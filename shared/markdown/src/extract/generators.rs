@@ -1,0 +1,248 @@
+//! Documentation generators: the element that holds the content of their pages.
+//!
+//! A generator writes each page in the same way, so its content needs no model: it is the main element without the parts
+//! that the generator adds, such as links to the source. A page is recognised by `<meta name="generator">`, or by the names
+//! of its main element if only one generator uses them.
+
+use super::{
+    rules::remove_boilerplate,
+    visible::{is_invisible, is_label},
+};
+use crate::{
+    chars::count_words,
+    tag::{Attr, Tag},
+    tree::{Id, ROOT, Tree},
+};
+
+/// The pages of a generator. A pattern is a tag, an `#id`, a `.class`, a `@role` or an `=itemprop`, or several of these
+/// without spaces, which must all match.
+struct Generator {
+    /// How the content of `<meta name="generator">` begins, in lower case.
+    names: &'static [&'static str],
+    /// The main element: the first of these patterns that matches an element.
+    main: &'static [&'static str],
+    /// The parts of it that are no content.
+    without: &'static [&'static str],
+}
+
+/// The pattern of the whole page.
+const BODY: &str = "body";
+
+static NAMED: [Generator; 19] = [
+    Generator {
+        names: &["rustdoc"],
+        main: &["#main-content"],
+        without: &[".src", ".since", ".sub-heading", ".out-of-band", ".rightside", ".anchor", ".doc-anchor", ".hideme"],
+    },
+    Generator { names: &["javadoc"], main: &["main", "@main"], without: &[] },
+    Generator { names: &["docbook"], main: &[BODY], without: &[".navheader", ".navfooter"] },
+    Generator { names: &["gtk-doc"], main: &[BODY], without: &[".navigation", ".footer"] },
+    Generator {
+        names: &["docutils", "sphinx"],
+        main: &[
+            "#furo-main-content",
+            "article.bd-article",
+            "=articleBody",
+            "div.body",
+            "main",
+            "@main",
+            "div.document",
+        ],
+        without: &[".headerlink", ".viewcode-link", ".rst-footer-buttons", ".prev-next-footer"],
+    },
+    Generator {
+        names: &["doxygen"],
+        main: &[BODY],
+        without: &[
+            "#top",
+            "#titlearea",
+            "#side-nav",
+            "#nav-path",
+            "#MSearchSelectWindow",
+            "#MSearchResultsWindow",
+            ".tabs",
+            ".tabs2",
+            ".tabs3",
+            ".navpath",
+            ".footer",
+            ".summary",
+            ".permalink",
+        ],
+    },
+    Generator {
+        names: &["mkdocs"],
+        main: &["article.md-content__inner", "@main"],
+        without: &[".headerlink", ".md-content__button", ".md-source-file", ".md-feedback", ".tabbed-labels"],
+    },
+    Generator { names: &["docusaurus"], main: &[".theme-doc-markdown"], without: &[".hash-link"] },
+    Generator { names: &["vitepress"], main: &[".vp-doc"], without: &[".header-anchor"] },
+    Generator {
+        names: &["vuepress"],
+        main: &[".theme-default-content", ".theme-hope-content"],
+        without: &[".header-anchor"],
+    },
+    Generator { names: &["starlight"], main: &["main"], without: &[".sl-anchor-link", ".pagination-links", "footer"] },
+    Generator { names: &["gitbook"], main: &[".markdown-section", "main"], without: &["footer"] },
+    Generator { names: &["antora"], main: &["article.doc"], without: &["a.anchor", ".pagination", ".toc"] },
+    Generator { names: &["asciidoc"], main: &[BODY], without: &["a.anchor", "#footer", "#toc", ".toc"] },
+    Generator {
+        names: &["exdoc"],
+        main: &["#top-content", "#content", "main"],
+        without: &["footer", ".bottom-actions", ".hover-link", ".detail-link", ".view-source", ".icon-action"],
+    },
+    Generator {
+        names: &["makeinfo", "texi2any", "gnu texinfo"],
+        main: &[BODY],
+        without: &[".nav-panel", ".header", ".navigation", ".copiable-link", ".copiable-anchor"],
+    },
+    Generator { names: &["pandoc"], main: &[BODY], without: &["#TOC"] },
+    Generator { names: &["pdoc"], main: &["main"], without: &[".pdoc-button", ".headerlink", ".view-source-button"] },
+    Generator { names: &["groff", "mandoc"], main: &[BODY], without: &["table.head", "table.foot"] },
+];
+
+/// Node's own generator, mdBook, Sphinx before it named itself, and Qt's: main elements that only they write.
+static UNNAMED: Generator = Generator {
+    names: &[],
+    main: &[
+        "#apicontent",
+        "#mdbook-content",
+        "div#content.content",
+        "div.body@main",
+        "#furo-main-content",
+        "article.bd-article",
+        "div.mainContent.content",
+    ],
+    without: &[".mark", ".headerlink", ".viewcode-link", ".nav-wrapper", ".nav-wide-wrapper", ".sidebar"],
+};
+
+/// An element with fewer words is not taken for the main one.
+const MIN_WORDS: usize = 10;
+
+/// The nodes of the content, if a generator wrote the page.
+pub(super) fn content(tree: &Tree) -> Option<Vec<bool>> {
+    let (main, without) = main(tree)?;
+    let mut keep = vec![false; tree.len()];
+    let mut id = main.max(1);
+    let end = tree.subtree(main).end;
+    while id < end {
+        if without.iter().any(|pattern| matches(tree, id, pattern)) || is_absent(tree, id) {
+            id = tree.subtree(id).end;
+            continue;
+        }
+        keep[id] = true;
+        id += 1;
+    }
+    keep[ROOT] = true;
+    for ancestor in tree.ancestors(main) {
+        keep[ancestor] = true;
+    }
+    remove_boilerplate(tree, &mut keep);
+    let words = (1..tree.len()).filter(|&id| keep[id]).map(|id| count_words(tree.text(id))).sum::<usize>();
+    (words >= MIN_WORDS).then_some(keep)
+}
+
+/// Whether a generator wrote the page.
+pub(super) fn is_documentation(tree: &Tree) -> bool {
+    main(tree).is_some()
+}
+
+/// The main element of a page that a generator wrote, and what in it is no content.
+fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
+    let name = tree.head.metas.iter().find(|(name, _)| name == "generator").map(|(_, name)| name.to_ascii_lowercase());
+    let is_called = |generator: &&Generator| {
+        name.as_ref().is_some_and(|name| generator.names.iter().any(|known| name.starts_with(known)))
+    };
+    if let Some(generator) = NAMED.iter().find(is_called) {
+        let found = |pattern: &&str| match *pattern {
+            BODY => Some(ROOT),
+            pattern => (1..tree.len()).find(|&id| matches(tree, id, pattern)),
+        };
+        return Some((generator.main.iter().find_map(found)?, generator.without));
+    }
+    let is_main = |&id: &Id| {
+        matches!(tree.tag(id), Tag::Div | Tag::Main | Tag::Article)
+            && UNNAMED.main.iter().any(|pattern| matches(tree, id, pattern))
+    };
+    (1..tree.len()).find(is_main).map(|id| (id, UNNAMED.without))
+}
+
+/// Whether a reader does not see a node, and no control on the page shows it: a folded tab is shown by its label.
+fn is_absent(tree: &Tree, id: Id) -> bool {
+    let is_folded = || tree.attr(id, Attr::Role) == Some("tabpanel");
+    let is_button = || tree.tag(id) == Tag::Button && is_label(tree, id);
+    is_invisible(tree, id) || (tree.node(id).hidden && !is_folded()) || is_button()
+}
+
+fn matches(tree: &Tree, id: Id, pattern: &str) -> bool {
+    let mut rest = pattern;
+    loop {
+        let end = rest[1..].find(['#', '.', '@', '=']).map_or(rest.len(), |at| at + 1);
+        let (part, others) = rest.split_at(end);
+        let is = |attr: Attr| tree.attr(id, attr).unwrap_or_default();
+        let found = match part.as_bytes()[0] {
+            b'#' => is(Attr::Id) == &part[1..],
+            b'.' => is(Attr::Class).split_ascii_whitespace().any(|class| class == &part[1..]),
+            b'@' => is(Attr::Role) == &part[1..],
+            b'=' => is(Attr::Itemprop) == &part[1..],
+            _ => tree.tag(id) == Tag::from_name(part),
+        };
+        if !found || others.is_empty() {
+            return found;
+        }
+        rest = others;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of the content of a page.
+    fn text(html: &str) -> Option<String> {
+        let tree = Tree::parse(html, None);
+        let keep = content(&tree)?;
+        let texts: Vec<&str> = (1..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim()).collect();
+        Some(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
+    }
+
+    const PROSE: &str = "High water comes twice a day at the pier, and so does low water.";
+
+    #[test]
+    fn the_main_element_of_a_generator_is_the_content() {
+        let page = format!(
+            "<meta name=generator content=rustdoc><nav>a</nav><section id=main-content><h1>b <button>c</button></h1>\
+            <a class=src href=x>Source</a><p>{PROSE}<p hidden>d</section><footer>e</footer>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
+        let page =
+            format!("<meta name=generator content='DocBook XSL'><div class=navheader>a</div><h2>b</h2><p>{PROSE}");
+        assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
+        let page = format!("<nav>a</nav><div id=mdbook-content class=content><main><p>{PROSE}</main></div>");
+        assert_eq!(text(&page).unwrap(), PROSE);
+    }
+
+    #[test]
+    fn a_folded_tab_is_shown_by_its_label() {
+        let page =
+            format!("<div role=main class='body x'><p>{PROSE}<div role=tabpanel hidden>a</div><p hidden>b</div>");
+        assert_eq!(text(&page).unwrap(), format!("{PROSE} a"));
+    }
+
+    #[test]
+    fn other_pages_and_empty_ones_are_left_to_the_model() {
+        assert_eq!(text(&format!("<div class=body><p>{PROSE}</div>")), None);
+        assert_eq!(text(&format!("<meta name=generator content=WordPress><main><p>{PROSE}</main>")), None);
+        assert_eq!(text("<meta name=generator content=rustdoc><section id=main-content>Redirecting</section>"), None);
+    }
+
+    #[test]
+    fn a_pattern_matches_with_all_its_parts() {
+        let tree = Tree::parse("<div id=a class='b c' role=main itemprop=articleBody>", None);
+        for pattern in ["div", "#a", ".b", ".c", "@main", "=articleBody", "div#a.c@main"] {
+            assert!(matches(&tree, 1, pattern), "{pattern}");
+        }
+        for pattern in ["main", "#b", ".a", "@b", "=b", "div#a.d", "p.b"] {
+            assert!(!matches(&tree, 1, pattern), "{pattern}");
+        }
+    }
+}

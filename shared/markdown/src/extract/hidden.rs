@@ -1,0 +1,159 @@
+//! Hidden content: what a reader cannot see is no content, unless a control on the page shows it.
+
+use foldhash::HashSet;
+
+use super::names::each_word;
+use crate::{
+    chars::count_words,
+    tag::{Attr, Tag},
+    tree::{Id, ROOT, Tree},
+};
+
+/// A hidden element with more words may be the rest of a text, or a folded one: that is left to the model.
+const MAX_ASIDE: usize = 15;
+
+/// The names of elements that controls show and hide.
+const FOLDED: [&str; 22] = [
+    "accordion",
+    "answer",
+    "body",
+    "collapse",
+    "collapsed",
+    "collapsible",
+    "content",
+    "dropdown",
+    "expand",
+    "faq",
+    "full",
+    "item",
+    "more",
+    "pane",
+    "panel",
+    "rest",
+    "slide",
+    "spoiler",
+    "step",
+    "tab",
+    "toggle",
+    "truncated",
+];
+
+/// Removes from `keep` what no control shows: hidden microdata, hidden parts of lines, and short hidden elements that
+/// neither a link nor a button names and that are not called like folded ones. A page that hides most of what is kept, until a
+/// script shows it, is left as it is.
+pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
+    let is_hidden = |id: Id| tree.node(id).hidden && !matches!(tree.tag(id), Tag::Noscript | Tag::Template);
+    let hidden: Vec<Id> = (1..tree.len()).filter(|&id| keep[id] && is_hidden(id)).collect();
+    if hidden.is_empty() {
+        return;
+    }
+    let mut controlled = None;
+    let absent = hidden.into_iter().filter(|&id| {
+        let controlled = controlled.get_or_insert_with(|| controlled_ids(tree));
+        is_absent(tree, id, controlled)
+    });
+    let absent: Vec<Id> = absent.collect();
+    let words =
+        |ids: std::ops::Range<Id>| ids.filter(|&id| keep[id]).map(|id| count_words(tree.text(id))).sum::<usize>();
+    if absent.iter().map(|&id| words(tree.subtree(id))).sum::<usize>() * 2 > words(1..tree.len()) {
+        return;
+    }
+    for id in absent {
+        keep[tree.subtree(id)].fill(false);
+    }
+}
+
+/// Whether nothing on the page shows a hidden element.
+fn is_absent(tree: &Tree, id: Id, controlled: &HashSet<&str>) -> bool {
+    if tree.tag(id) == Tag::Img {
+        return true;
+    }
+    if tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math) {
+        return false;
+    }
+    if !tree.tag(id).is_block() {
+        return tree.subtree(id).take(64).map(|id| count_words(tree.text(id))).sum::<usize>() <= MAX_ASIDE;
+    }
+    let is_microdata = |id: Id| tree.attr(id, Attr::Itemprop).is_some() || tree.attr(id, Attr::Itemtype).is_some();
+    if is_microdata(id) {
+        return true;
+    }
+    let is_named = tree.attr(id, Attr::Id).is_some_and(|id| controlled.contains(id));
+    let is_folded = tree.attr(id, Attr::Role) == Some("tabpanel")
+        || [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name)).any(is_called_folded);
+    let words = || tree.subtree(id).take(256).map(|id| count_words(tree.text(id))).sum::<usize>();
+    !is_named && !is_folded && words() <= MAX_ASIDE && !follows_control(tree, id)
+}
+
+fn is_called_folded(names: &str) -> bool {
+    let mut found = false;
+    each_word(names, |word| found |= FOLDED.iter().any(|folded| folded.as_bytes() == word));
+    found
+}
+
+/// The ids that links and buttons name.
+fn controlled_ids(tree: &Tree) -> HashSet<&str> {
+    let names = [Attr::Href, Attr::AriaControls, Attr::DataTarget, Attr::DataBsTarget];
+    let of = |id: Id| {
+        names.into_iter().filter_map(move |name| {
+            let value = tree.attr(id, name)?.trim();
+            value.strip_prefix('#').or_else(|| (name == Attr::AriaControls).then_some(value))
+        })
+    };
+    (1..tree.len()).filter(|&id| tree.tag(id) != Tag::Text).flat_map(of).filter(|id| !id.is_empty()).collect()
+}
+
+/// Whether the element before is one that can be pressed, or heads it.
+fn follows_control(tree: &Tree, id: Id) -> bool {
+    let parent = tree.parent(id);
+    let before =
+        tree.children(parent).take_while(|&child| child < id).filter(|&child| tree.tag(child) != Tag::Text).last();
+    let Some(before) = before.filter(|_| parent != ROOT || id > 1) else { return false };
+    let is_control = |id: Id| {
+        let tag = tree.tag(id);
+        tag.heading_level().is_some()
+            || matches!(tag, Tag::Button | Tag::Dt | Tag::Summary | Tag::Label | Tag::Input)
+            || (tag == Tag::A && tree.attr(id, Attr::Href).is_none_or(|href| href.starts_with(['#', 'j'])))
+            || tree.attr(id, Attr::Role) == Some("button")
+    };
+    tree.subtree(before).take(16).any(is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts that are left of a page of which all was kept.
+    fn left(html: &str) -> Vec<String> {
+        let prose = "<p>High water comes twice a day at the pier, and so does low water.</p>";
+        let tree = Tree::parse(&format!("{prose}{html}"), None);
+        let mut keep = vec![true; tree.len()];
+        drop_hidden(&tree, &mut keep);
+        let texts =
+            (1..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim()).filter(|text| !text.is_empty());
+        texts.skip(1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_nothing_shows_is_dropped() {
+        assert_eq!(left("<p>a <span style='display:none'>b</span></p><div hidden>c</div>"), ["a"]);
+        assert_eq!(left("<div itemprop=logo style='display: none' class=content>d</div>"), [""; 0]);
+        assert_eq!(left("<p>a<img src=x width=1 height=1 alt=b></p>"), ["a"]);
+    }
+
+    #[test]
+    fn what_a_control_shows_stays() {
+        assert_eq!(left("<a href=#x>a</a><p>b</p><div id=x hidden>c</div>"), ["a", "b", "c"]);
+        assert_eq!(left("<button aria-controls=y>a</button><p>b</p><div id=y hidden>c</div>"), ["a", "b", "c"]);
+        assert_eq!(left("<div class=faq-answer hidden>a</div><h3>b</h3><div hidden>c</div>"), ["a", "b", "c"]);
+        let rest = "word ".repeat(20);
+        assert_eq!(left(&format!("<p>a</p><div hidden>{rest}</div>")).len(), 2);
+        assert_eq!(left(&format!("<p>a <span hidden>{rest}</span>")).len(), 2);
+    }
+
+    #[test]
+    fn a_page_that_hides_most_of_itself_is_left_as_it_is() {
+        let text = "word ".repeat(60);
+        assert_eq!(left(&format!("<div hidden><div>{text}</div></div>")).len(), 1);
+    }
+}
