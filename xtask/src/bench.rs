@@ -12,6 +12,7 @@ mod markdown;
 mod mcp;
 mod memory;
 mod page;
+mod peers;
 mod pipeline;
 mod search;
 mod start;

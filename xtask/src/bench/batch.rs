@@ -17,9 +17,14 @@ use serde_json::Value;
 
 use super::{
     harness::{median, verdict},
-    memory, release_build,
+    memory,
+    peers::{AgentBrowser, PlaywrightCli, done},
+    release_build,
 };
-use crate::process::{root, ticking};
+use crate::{
+    process::{root, ticking},
+    setup,
+};
 
 /// The number of pages in one batch.
 const PAGES: usize = 1_000;
@@ -48,6 +53,9 @@ const MEMORY: u64 = 40_000_000;
 
 /// The number of pages in a run of the comparison of tabs, each of which the server answers after 300 ms.
 const SLOW_PAGES: usize = 64;
+
+/// The number of these pages that the peers open.
+const PEER_PAGES: usize = 16;
 
 /// How many runs with each number of tabs.
 const ROUNDS: usize = 3;
@@ -181,11 +189,44 @@ impl Batch {
         let speed = |seconds: &[f64]| SLOW_PAGES as f64 / median(seconds.iter().copied());
         let speedup = median(one.iter().zip(&eight).map(|(one, eight)| one / eight));
         println!("| pages a second with 300 ms latency, 1 tab | {:.1} | |", speed(&one));
+        self.peers()?;
         println!(
             "| pages a second with 300 ms latency, 8 tabs, `--per-host 8` | {:.1} ({speedup:.1}x) | at least {SPEEDUP}x: {} |",
             speed(&eight),
             verdict(speedup >= SPEEDUP)
         );
+        Ok(())
+    }
+
+    /// The same pages with the peers, which have no list of pages: each page is opened and its text read.
+    fn peers(&self) -> anyhow::Result<()> {
+        let chromium = setup::programs()?.chromium;
+        let page = |round: usize, index: usize| self.site.url(&format!("/slow/answer/300?peer={round}&n={index}"));
+        let print = |name: &str, seconds: f64| {
+            println!("| {name}, page by page, pages a second | {:.1} | |", PEER_PAGES as f64 / seconds);
+        };
+        match AgentBrowser::find(&self.folder, &chromium) {
+            Ok(peer) => {
+                let begun = Instant::now();
+                for index in 0..PEER_PAGES {
+                    done(&mut peer.command(&["open", &page(0, index)]))?;
+                    done(&mut peer.command(&["read"]))?;
+                }
+                print(&peer.version, begun.elapsed().as_secs_f64());
+            }
+            Err(error) => println!("agent-browser is left out: {error:#}"),
+        }
+        match PlaywrightCli::find(&self.folder, &chromium) {
+            Ok(cli) => {
+                let begun = Instant::now();
+                for index in 0..PEER_PAGES {
+                    done(&mut cli.command(&["goto", &page(1, index)]))?;
+                    done(&mut cli.command(&["eval", "() => document.body.innerText"]))?;
+                }
+                print(&cli.version, begun.elapsed().as_secs_f64());
+            }
+            Err(error) => println!("@playwright/cli is left out: {error:#}"),
+        }
         Ok(())
     }
 

@@ -5,26 +5,24 @@ mod act;
 mod pages;
 
 use std::{
-    env, fs,
+    fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
     str::FromStr,
     time::Duration,
 };
 
-use anyhow::{Context, ensure};
-use ragmaker_packages::{Browser, is_root};
+use ragmaker_packages::Browser;
 use ragmaker_tests::site::Site;
 
 use super::{
     baseline::{self, Baseline},
     harness::{Subject, compare, verdict},
-    memory, release_build,
+    memory,
+    peers::{AgentBrowser, PlaywrightCli, done},
+    release_build,
 };
-use crate::{
-    process::{line, needed, quiet, root},
-    setup,
-};
+use crate::{process::root, setup};
 
 const WARM_ROUNDS: usize = 30;
 const COLD_ROUNDS: usize = 10;
@@ -116,9 +114,12 @@ impl Bench {
         if let Err(error) = &peer {
             println!("agent-browser is left out: {error:#}");
         }
+        let cli = PlaywrightCli::find(&self.folder, &self.programs.chromium);
+        if let Err(error) = &cli {
+            println!("@playwright/cli is left out: {error:#}");
+        }
         done(&mut self.tool("open", &[]))?;
-        let peer = peer.as_ref().ok();
-        let measured = self.warm_parts(&baseline, peer, saved, wants);
+        let measured = self.warm_parts(&baseline, (peer.as_ref().ok(), cli.as_ref().ok()), saved, wants);
         done(&mut self.tool("close", &[]))?;
         measured
     }
@@ -126,16 +127,16 @@ impl Bench {
     fn warm_parts(
         &self,
         baseline: &Baseline,
-        peer: Option<&AgentBrowser>,
+        (peer, cli): (Option<&AgentBrowser>, Option<&PlaywrightCli>),
         saved: Option<(&Path, usize)>,
         wants: impl Fn(Part) -> bool,
     ) -> anyhow::Result<()> {
         if wants(Part::Plain) {
-            self.warm_rounds(baseline, peer)?;
+            self.warm_rounds(baseline, peer, cli)?;
             self.memory()?;
         }
         if wants(Part::Act) {
-            act::run(self, baseline, peer)?;
+            act::run(self, baseline, peer, cli)?;
         }
         if wants(Part::Noise) {
             pages::noise(self)?;
@@ -149,7 +150,12 @@ impl Bench {
         Ok(())
     }
 
-    fn warm_rounds(&self, baseline: &Baseline, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+    fn warm_rounds(
+        &self,
+        baseline: &Baseline,
+        peer: Option<&AgentBrowser>,
+        cli: Option<&PlaywrightCli>,
+    ) -> anyhow::Result<()> {
         let output = self.folder.join("kb/cache/documents");
         let mut extract = self.tool("extract", &["--url", &self.page]);
         extract.arg("--output-dir").arg(output).arg("--kb-root").arg(self.folder.join("kb"));
@@ -164,9 +170,15 @@ impl Bench {
             let links = peer.command(&["eval", LINKS]);
             subjects.push(Subject::processes(format!("{} open, then links", peer.version), [open, links]));
         }
+        if let Some(cli) = cli {
+            let open = cli.command(&["goto", &self.page]);
+            let links = cli.command(&["eval", &format!("() => {LINKS}")]);
+            subjects.push(Subject::processes(format!("{} goto, then links", cli.version), [open, links]));
+        }
         let ratios = compare("warm", 3, WARM_ROUNDS, PAUSE, subjects)?;
-        if let [_, ours, _, peer] = ratios[..] {
-            println!("browser-navigate faster than agent-browser: {}\n", verdict(ours < peer));
+        let names = peer.map(|peer| &peer.version).into_iter().chain(cli.map(|cli| &cli.version));
+        for (name, ratio) in names.zip(&ratios[3..]) {
+            println!("browser-navigate faster than {name}: {}\n", verdict(ratios[1] < *ratio));
         }
         Ok(())
     }
@@ -199,56 +211,4 @@ impl Bench {
         tool.args(arguments).current_dir(&self.folder).env("RAGMAKER_PROJECT_ROOT", &self.folder);
         tool
     }
-}
-
-/// agent-browser, a peer that keeps a browser open in a daemon.
-struct AgentBrowser {
-    program: PathBuf,
-    chromium: PathBuf,
-    version: String,
-}
-
-impl AgentBrowser {
-    /// Installs the newest version from npm beside `folder`, or updates an earlier installation.
-    fn find(folder: &Path, chromium: &Path) -> anyhow::Result<Self> {
-        let npm = needed("npm", "Node.js")?;
-        let prefix = folder.with_file_name("agent-browser");
-        let mut install = Command::new(npm);
-        install.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&prefix).arg("agent-browser@latest");
-        quiet("installing agent-browser from npm", &mut install)?;
-        // The program itself: the script that npm links would add the start of Node.
-        let os = if env::consts::OS == "macos" { "darwin" } else { env::consts::OS };
-        let arch = if env::consts::ARCH == "aarch64" { "arm64" } else { "x64" };
-        let program = prefix.join(format!("node_modules/agent-browser/bin/agent-browser-{os}-{arch}"));
-        let version = Command::new(&program).arg("--version").output();
-        let version = version.with_context(|| format!("cannot run {}", program.display()))?;
-        let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
-        let peer = Self { program, chromium: chromium.to_owned(), version };
-        done(&mut peer.command(&["open", "about:blank"]))?;
-        Ok(peer)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(["--session", "ragmaker-bench"]).args(arguments);
-        command.env("AGENT_BROWSER_EXECUTABLE_PATH", &self.chromium);
-        if is_root() {
-            command.env("AGENT_BROWSER_ARGS", "--no-sandbox");
-        }
-        command
-    }
-}
-
-impl Drop for AgentBrowser {
-    fn drop(&mut self) {
-        // The measurement is over; a daemon that does not end by itself ends after an idle hour.
-        let _ = done(&mut self.command(&["close"]));
-    }
-}
-
-/// Runs `command` quietly and fails unless it succeeds.
-fn done(command: &mut Command) -> anyhow::Result<()> {
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", line(command)))?;
-    ensure!(output.status.success(), "{}: {}", line(command), String::from_utf8_lossy(&output.stderr));
-    Ok(())
 }

@@ -1,5 +1,5 @@
 //! `browser-act` in an open page of 500 links: a step compared with the page's own time for it, ten steps in one call
-//! compared with one, and compared with agent-browser's `batch`. Then the sizes of answers.
+//! compared with one, and compared with agent-browser's `batch` and a script of `@playwright/cli`. Then the sizes of answers.
 
 use std::{
     process::{Command, Stdio},
@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 
-use super::{AgentBrowser, Bench, PAUSE, done};
+use super::{AgentBrowser, Bench, PAUSE, PlaywrightCli, done};
 use crate::{
     bench::{
         baseline::Baseline,
@@ -52,7 +52,12 @@ const STEPS: [&str; 9] = [
     r#"{"click":"link:Link 9"}"#,
 ];
 
-pub(super) fn run(bench: &Bench, baseline: &Baseline, peer: Option<&AgentBrowser>) -> anyhow::Result<()> {
+pub(super) fn run(
+    bench: &Bench,
+    baseline: &Baseline,
+    peer: Option<&AgentBrowser>,
+    cli: Option<&PlaywrightCli>,
+) -> anyhow::Result<()> {
     let url = bench.site.url(PAGE);
     baseline.load(&url)?;
     // Into the tab that the calls act in.
@@ -60,21 +65,28 @@ pub(super) fn run(bench: &Bench, baseline: &Baseline, peer: Option<&AgentBrowser
     if let Some(peer) = peer {
         done(&mut peer.command(&["open", &url]))?;
     }
+    if let Some(cli) = cli {
+        done(&mut cli.command(&["goto", &url]))?;
+    }
     let steps = |steps: Vec<Value>| json!(steps).to_string();
     let click = steps(vec![json!({"click": "button:Next"})]);
     let fill = |count: usize| {
         steps((0..count).map(|index| json!({"fill": ["textbox:Filter", format!("tide {index}")]})).collect())
     };
     let mut calls = vec![
-        ("browser-act, one click", bench.tool("act", &["--do", &click])),
-        ("browser-act, one step", bench.tool("act", &["--do", &fill(1)])),
-        ("browser-act, ten steps in one call", bench.tool("act", &["--do", &fill(10)])),
+        ("browser-act, one click".to_owned(), bench.tool("act", &["--do", &click])),
+        ("browser-act, one step".to_owned(), bench.tool("act", &["--do", &fill(1)])),
+        ("browser-act, ten steps in one call".to_owned(), bench.tool("act", &["--do", &fill(10)])),
     ];
     if let Some(peer) = peer {
         let commands: Vec<String> = (0..10).map(|index| format!("find label Filter fill \"tide {index}\"")).collect();
         let mut batch = vec!["batch", "--bail"];
         batch.extend(commands.iter().map(String::as_str));
-        calls.push(("agent-browser batch, the same ten", peer.command(&batch)));
+        calls.push((format!("{} batch, the same ten", peer.version), peer.command(&batch)));
+    }
+    if let Some(cli) = cli {
+        let ten = "async page => { for (let i = 0; i < 10; i++) await page.getByLabel('Filter').fill('tide ' + i); }";
+        calls.push((format!("{} run-code, the same ten", cli.version), cli.command(&["run-code", ten])));
     }
     let mut samples = vec![vec![]; calls.len() + 1];
     ticking(&format!("act: {ROUNDS} rounds"), || {
@@ -103,12 +115,12 @@ pub(super) fn run(bench: &Bench, baseline: &Baseline, peer: Option<&AgentBrowser
     let one = format!("at most {STEP} ms more: {}", verdict(over <= STEP));
     let ratio = median(samples[3].iter().zip(&samples[2]).map(|(ten, one)| ten / one));
     let ten = format!("{ratio:.2}x one step, at most {TEN}x: {}", verdict(ratio <= TEN));
-    for (at, (name, goal)) in [calls[0].0, calls[1].0, calls[2].0].iter().zip([one, String::new(), ten]).enumerate() {
+    for (at, ((name, _), goal)) in calls.iter().zip([one, String::new(), ten]).enumerate() {
         println!("| {name} | {:.1} | {goal} |", middle(at + 1));
     }
-    if let (Some(peer), Some(theirs)) = (peer, samples.get(4)) {
-        let faster = median(samples[3].iter().zip(theirs).map(|(ours, theirs)| ours / theirs)) < 1.0;
-        println!("| {} batch, the same ten | {:.1} | ours below: {} |", peer.version, middle(4), verdict(faster));
+    for (at, (name, _)) in calls.iter().enumerate().skip(3) {
+        let faster = median(samples[3].iter().zip(&samples[at + 1]).map(|(ours, theirs)| ours / theirs)) < 1.0;
+        println!("| {name} | {:.1} | ours below: {} |", middle(at + 1), verdict(faster));
     }
     sizes(bench, &url)
 }
