@@ -45,6 +45,8 @@ pub struct Grid {
     nodes: Vec<Child>,
     ports: Ports,
     settings: Settings,
+    /// The driver of Firefox, if its nodes have that in place of Chromium.
+    geckodriver: Option<PathBuf>,
 }
 
 /// The ports of the hub: where it is asked, and the two of its events.
@@ -71,19 +73,34 @@ impl Grid {
         Self::start(Settings { nodes, per_node, port: None, session_timeout: SESSION_TIMEOUT })
     }
 
+    /// A grid for tests with one node, which has two Firefox browsers and the driver at `geckodriver`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::start`].
+    pub fn of_firefox(geckodriver: &Path) -> io::Result<Self> {
+        let settings = Settings { nodes: 1, per_node: 2, port: None, session_timeout: SESSION_TIMEOUT };
+        Self::start_with(settings, Some(geckodriver))
+    }
+
     /// Starts a hub and its nodes.
     ///
     /// # Errors
     ///
     /// Where Java or the server is missing, or one of the processes does not come up.
     pub fn start(settings: Settings) -> io::Result<Self> {
+        Self::start_with(settings, None)
+    }
+
+    fn start_with(settings: Settings, geckodriver: Option<&Path>) -> io::Result<Self> {
         let missing = "the grid's server is missing: cargo xtask grid installs it";
         let jar = jar().ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, missing))?;
         let folder = tempfile::tempdir()?;
         let [hub, publish, subscribe] = free_ports()?;
         let ports = Ports { hub: settings.port.unwrap_or(hub), publish, subscribe };
         let hub = start_hub(&jar, folder.path(), ports)?;
-        let mut grid = Self { jar, folder, hub, nodes: vec![], ports, settings };
+        let geckodriver = geckodriver.map(Path::to_owned);
+        let mut grid = Self { jar, folder, hub, nodes: vec![], ports, settings, geckodriver };
         grid.wait(|status| status["value"]["message"].is_string(), "the hub answers")?;
         for _ in 0..settings.nodes {
             grid.add_node()?;
@@ -109,12 +126,13 @@ impl Grid {
 
     fn add_node(&mut self) -> io::Result<()> {
         let [port] = free_ports()?;
-        let mut node = java(&self.jar, self.folder.path());
+        let mut node = java(&self.jar, self.folder.path(), self.geckodriver.as_deref());
         node.arg("node").args(["--hub", &self.url()]).args(self.ports.events()).args(["--port", &port.to_string()]);
         node.args(["--max-sessions", &self.settings.per_node.to_string(), "--override-max-sessions", "true"]);
         node.args(["--session-timeout", &self.settings.session_timeout.to_string(), "--heartbeat-period", "5"]);
         // Only what is installed: no other driver is looked for in the network.
-        node.args(["--driver-implementation", "chrome", "--selenium-manager", "false"]);
+        let browser = if self.geckodriver.is_some() { "firefox" } else { "chrome" };
+        node.args(["--driver-implementation", browser, "--selenium-manager", "false"]);
         self.nodes.push(node.spawn()?);
         Ok(())
     }
@@ -207,15 +225,18 @@ impl Ports {
 }
 
 fn start_hub(jar: &Path, folder: &Path, ports: Ports) -> io::Result<Child> {
-    let mut hub = java(jar, folder);
+    let mut hub = java(jar, folder, None);
     hub.arg("hub").args(["--port", &ports.hub.to_string()]).args(ports.events());
     // A browser that no node has is refused at once.
     hub.args(["--reject-unsupported-caps", "true", "--healthcheck-interval", "5"]);
     hub.spawn()
 }
 
-fn java(jar: &Path, folder: &Path) -> Command {
+fn java(jar: &Path, folder: &Path, geckodriver: Option<&Path>) -> Command {
     let mut java = Command::new("java");
+    if let Some(driver) = geckodriver.filter(|driver| driver.is_file()) {
+        java.arg(format!("-Dwebdriver.gecko.driver={}", driver.display()));
+    }
     // It is known by this folder; the browsers inherit it.
     java.arg(format!("-Djava.io.tmpdir={}", folder.display())).arg("-jar").arg(jar);
     java.env("TMPDIR", folder).env("SE_OFFLINE", "true").current_dir(folder);

@@ -13,13 +13,15 @@ use std::{
 
 use ragmaker_tests::{
     discovery::workspace,
-    grid::children,
+    grid::{Grid, SESSION_TIMEOUT, children},
     run::Tool,
     visitor::{Saved, Visitor},
 };
 use serde_json::{Value, json};
 
-use crate::browser::plain::{assert_pictures, assert_refusals, assert_steps};
+use crate::browser::plain::{
+    assert_declined, assert_expanded, assert_pictures, assert_refusals, assert_state, assert_steps,
+};
 
 /// How long Firefox may take to end.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -90,11 +92,9 @@ fn what_is_wrong_with_a_page_has_the_same_code() {
     // What only a DevTools socket can do is refused.
     let refused = [
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),
-        firefox(visitor.project.tool("browser-state")).arg("--list"),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.webp"]),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png", "--full-page"]),
         firefox(visitor.extract("/page/one")).args(["--json-responses", "."]),
-        firefox(visitor.navigate("/page/one")).arg("--dismiss-consent"),
     ];
     for tool in refused {
         let error = tool.run().error("ARGUMENT_ERROR").clone();
@@ -159,6 +159,22 @@ fn steps_are_taken_and_elements_listed_as_in_chromium() {
 
 #[test]
 #[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
+fn a_page_is_expanded_and_its_banner_declined() {
+    let visitor = Visitor::new();
+    firefox(visitor.open()).run().answer();
+    assert_expanded(&visitor, &firefox);
+    assert_declined(&visitor, &firefox);
+    visitor.close().run().answer();
+}
+
+#[test]
+#[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
+fn a_login_is_taken_to_another_profile() {
+    assert_state(&Visitor::new(), &firefox);
+}
+
+#[test]
+#[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
 fn a_machine_may_lend_a_firefox() {
     let visitor = Visitor::new();
     let mut server = Command::new(driver()).args(["--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -173,6 +189,31 @@ fn a_machine_may_lend_a_firefox() {
     server.kill().unwrap();
     server.wait().unwrap();
     assert!(left.is_empty(), "it was released: {left:?}");
+}
+
+#[test]
+#[ignore = "needs Firefox, geckodriver and a grid: cargo xtask test --firefox"]
+fn a_node_of_a_grid_lends_a_firefox_and_no_chromium() {
+    let visitor = Visitor::new();
+    let grid = Grid::of_firefox(&driver()).unwrap();
+    let remote = |tool: Tool| tool.args(["--webdriver-url", &grid.url(), "--timeout", "60"]);
+    let answer = remote(firefox(visitor.navigate("/links/20"))).run().answer().clone();
+    assert_eq!(answer["total"], 20, "{answer}");
+    let steps = r#"[{"click":"button:Load more"},{"fill":["textbox:Search","tides"]}]"#;
+    let answer = remote(firefox(visitor.act("/act/page", steps))).run().answer().clone();
+    assert_eq!(
+        (&answer["done"][1], &answer["changes"]["added_links"]),
+        (&json!("filled textbox:Search with tides"), &json!(3))
+    );
+    let pages: Vec<String> = (0..4).map(|page| visitor.url(&format!("/page/{page}"))).collect();
+    visitor.project.write("list.txt", pages.join("\n"));
+    let list = visitor.extract_open().args(["--urls-file", "list.txt", "--tabs", "2", "--per-host", "2"]);
+    let answer = remote(firefox(list)).run().answer().clone();
+    assert_eq!(answer["counts"]["added"], 4, "{answer}");
+    // A browser that no node has is refused at once.
+    let error = remote(visitor.navigate("/page/one")).run().error("WEBDRIVER_FAILED").clone();
+    assert_eq!(error["details"]["reason"], "no-node", "{error}");
+    assert!(grid.has(0, Duration::from_secs(SESSION_TIMEOUT)), "each browser is given back");
 }
 
 const PAGES: &[&str] = &[

@@ -3,6 +3,7 @@
 use anyhow::Context;
 
 use crate::{
+    grid,
     process::{cargo, root, shown},
     setup,
 };
@@ -14,6 +15,8 @@ const VERSION: &str = "0.37.1";
 pub(crate) fn install() -> anyhow::Result<()> {
     const FAILURE: &str = "FIREFOX WAS NOT TESTED";
     setup::for_firefox().context(FAILURE)?;
+    // One test has a grid with Firefox.
+    grid::install()?;
     let folder = root().join("target/geckodriver");
     let mut install = cargo(&["install", "geckodriver", "--version", VERSION, "--locked"]);
     install.arg("--root").arg(&folder).arg("--target-dir").arg(folder.join("build"));

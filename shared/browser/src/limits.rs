@@ -50,6 +50,7 @@ pub(crate) const LIMITS: Limits = Limits {
     plain_dense: Duration::from_millis(300),
     plain_sparse: Duration::from_millis(1500),
     plain_stalled: Duration::from_millis(2500),
+    plain_expanded: Duration::from_millis(100),
     same_request: 3,
     same_address: 30,
     page: PageLimits {
@@ -81,8 +82,12 @@ pub(crate) const LIMITS: Limits = Limits {
         animations: 500,
         noted: 10,
         noted_text: 500,
+        html: MAX_HTML as u32,
     },
 };
+
+/// The most HTML that is taken of a page, in bytes: reading it takes four times as much memory.
+pub(crate) const MAX_HTML: usize = 10_000_000;
 
 /// The time limits of one kind of request.
 #[derive(Clone, Copy, Debug)]
@@ -180,6 +185,8 @@ pub(crate) struct Limits {
     pub(crate) plain_sparse: Duration,
     /// The same, where the page never loads to its end.
     pub(crate) plain_stalled: Duration,
+    /// The same after each click and each screen with which it is expanded.
+    pub(crate) plain_expanded: Duration,
     /// How often a page may send the same request. More is polling, which does not count for readiness.
     pub(crate) same_request: u32,
     /// How often a page may send different requests to one URL. Applications with a single endpoint do that,
@@ -252,6 +259,8 @@ pub(crate) struct PageLimits {
     noted: u32,
     /// The longest noted text.
     noted_text: u32,
+    /// The most HTML that is taken of a page, in bytes.
+    html: u32,
 }
 
 /// How long a banner may take to appear where the page loads the script of a platform, and has stored no answer. It is

@@ -137,7 +137,7 @@ impl Navigation<'_> {
         // whose answer is waited for.
         let deciding = self.tab.socket.decide_requests(self.loading.clone());
         deciding.map_err(|error| self.failure(error))?;
-        let arguments = self.script.arguments(self.wait_for, false);
+        let arguments = self.script.arguments(self.wait_for, false, false);
         let prepared = self.tab.socket.run_in_next_document(&self.script.body, &arguments);
         prepared.map_err(|error| self.failure(error))?;
         let silent = self.network.give_up(&[]);
@@ -232,6 +232,7 @@ impl Navigation<'_> {
             let readiness = Readiness {
                 earlier: self.tab.outcome().cloned(),
                 may_reload: reloads < LIMITS.reloads,
+                is_known: self.began.get() || self.tab.outcome().is_some(),
                 reused: self.tab.reused,
                 socket: &mut self.tab.socket,
                 network: &mut self.network,

@@ -210,7 +210,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
     /// Asks what `js/picture.js` answers. Where the document is being replaced, the next one is asked.
     fn ask(&mut self, what: &str, given: &Value) -> Result<Value, Failure> {
         for _ in 0..2 {
-            match self.frames.run(&mut self.navigation.tab.socket, &self.top, PICTURE, (what, given), self.until) {
+            match self.frames.run(&mut self.navigation.tab.socket, &self.top, &PICTURE, (what, given), self.until) {
                 Ok(answer) => return Ok(answer),
                 Err(CommandError::Failed(_)) => self.navigation.rest().map(drop)?,
                 Err(error) => return Err(Failure::of(error, &self.navigation.url)),

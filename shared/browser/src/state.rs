@@ -6,6 +6,7 @@
 
 use std::{collections::BTreeMap, rc::Rc, time::Instant};
 
+use ragmaker_address::Domains;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,11 +15,13 @@ use url::Url;
 use crate::{
     browsing::Browsing,
     cdp::BrowserSocket,
+    codes::NAVIGATION_FAILED,
     error::CommandError,
     limits,
     loading::Loading,
     session::BrowserLease,
     tab::{Tab, TabPreference},
+    webdriver_only::state::StateTab,
 };
 
 /// A cookie, in the form of Playwright.
@@ -92,14 +95,23 @@ impl Browsing {
     ///
     /// # Errors
     ///
-    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser without a
-    /// DevTools socket, and for one of a WebDriver server that ends with this call.
+    /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser of a
+    /// WebDriver server that ends with this call; `NAVIGATION_FAILED` for a site that a browser without a DevTools socket
+    /// must open, and cannot.
     pub fn state(&self) -> Result<State, Error> {
         self.with_store(|store| {
-            let cookies = store.cookies()?;
+            let mut cookies = store.cookies()?;
             let mut origins = vec![];
             for origin in store.lease.profile().origins() {
                 let items = store.in_origin(&origin, READ, &Value::Null)?;
+                for cookie in store.cookies_here()? {
+                    let same = |known: &Cookie| {
+                        (&known.name, &known.domain, &known.path) == (&cookie.name, &cookie.domain, &cookie.path)
+                    };
+                    if !cookies.iter().any(same) {
+                        cookies.push(cookie);
+                    }
+                }
                 let local_storage: Vec<StorageItem> = Vec::deserialize(items).unwrap_or_default();
                 if !local_storage.is_empty() {
                     origins.push(OriginStorage { origin, local_storage });
@@ -116,8 +128,7 @@ impl Browsing {
     /// As for [`Self::state`].
     pub fn add_state(&self, state: &State) -> Result<(), Error> {
         self.with_store(|store| {
-            let cookies: Vec<Value> = state.cookies.iter().map(parameter).collect();
-            store.command("Storage.setCookies", &json!({"cookies": cookies}))?;
+            store.add_cookies(state)?;
             for OriginStorage { origin, local_storage } in &state.origins {
                 store.in_origin(origin, WRITE, &json!(local_storage))?;
                 store.lease.profile().note_origin(origin);
@@ -133,9 +144,10 @@ impl Browsing {
     /// As for [`Self::state`].
     pub fn clear_state(&self) -> Result<(), Error> {
         self.with_store(|store| {
-            store.command("Storage.clearCookies", &json!({}))?;
+            store.clear_cookies()?;
             for origin in store.lease.profile().origins() {
                 store.in_origin(&origin, CLEAR, &Value::Null)?;
+                store.clear_cookies_here()?;
             }
             Ok(())
         })
@@ -150,11 +162,15 @@ impl Browsing {
         }
         let deadline = Instant::now() + limits::STATE_TIMEOUT;
         let lease = self.enter(false, deadline)?;
-        let result = if lease.running.endpoint.devtools.is_some() {
-            work(&mut Store { lease: &lease, deadline })
+        let tab = if lease.running.endpoint.devtools.is_some() {
+            Ok(None)
+        } else if self.machines.is_all() {
+            StateTab::open(&lease, deadline).map(Some)
         } else {
-            Err(self.no_socket("the state of a session needs"))
+            Err(self.no_socket("with --public-only, the state of a session needs"))
         };
+        let result =
+            tab.and_then(|tab| work(&mut Store { lease: &lease, domains: &self.domains, tab, here: None, deadline }));
         self.leave(lease, result.as_ref().err());
         result
     }
@@ -167,6 +183,11 @@ const CLEAR: &str = "localStorage.clear(); return true;";
 /// The cookies and storages of a browser in use.
 struct Store<'a> {
     lease: &'a BrowserLease,
+    domains: &'a Domains,
+    /// The tab that opens sites, for a browser without a DevTools socket.
+    tab: Option<StateTab>,
+    /// The origin that this tab shows.
+    here: Option<Url>,
     deadline: Instant,
 }
 
@@ -177,18 +198,92 @@ impl Store<'_> {
         browser.command(method, params).map_err(CommandError::into_error)
     }
 
+    /// All cookies, where the browser tells of all.
     fn cookies(&self) -> Result<Vec<Cookie>, Error> {
+        if self.tab.is_some() {
+            return Ok(vec![]);
+        }
         let answer = self.command("Storage.getCookies", &json!({}))?;
         let cookies = answer["cookies"].as_array().into_iter().flatten();
         Ok(cookies.filter_map(|cookie| Cookie::deserialize(cookie).ok()).collect())
     }
 
+    /// The cookies of the site that is open, where the browser tells of these alone.
+    fn cookies_here(&self) -> Result<Vec<Cookie>, Error> {
+        match &self.tab {
+            Some(tab) if self.here.is_some() => tab.cookies(),
+            _ => Ok(vec![]),
+        }
+    }
+
+    fn add_cookies(&mut self, state: &State) -> Result<(), Error> {
+        if self.tab.is_none() {
+            let cookies: Vec<Value> = state.cookies.iter().map(parameter).collect();
+            return self.command("Storage.setCookies", &json!({"cookies": cookies})).map(drop);
+        }
+        let noted = self.lease.profile().origins();
+        let origins: Vec<Url> =
+            state.origins.iter().map(|of| &of.origin).chain(&noted).filter_map(|of| site(of)).collect();
+        let mut cookies: Vec<&Cookie> = state.cookies.iter().collect();
+        cookies.sort_by_key(|cookie| &cookie.domain);
+        for cookie in cookies {
+            let host = cookie.domain.trim_start_matches('.');
+            let takes = |origin: &&Url| {
+                let is_host = origin.host_str().is_some_and(|own| own == host);
+                is_host && (origin.scheme() == "https" || !cookie.secure)
+            };
+            let scheme = if cookie.secure { "https" } else { "http" };
+            let origin = origins.iter().find(takes).cloned().or_else(|| site(&format!("{scheme}://{host}")));
+            if let Some(origin) = origin {
+                self.go(&origin)?;
+                self.tab.as_ref().map_or(Ok(()), |tab| tab.add(cookie))?;
+                self.lease.profile().note_origin(&origin.origin().ascii_serialization());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes all cookies, where the browser does that.
+    fn clear_cookies(&self) -> Result<(), Error> {
+        if self.tab.is_some() {
+            return Ok(());
+        }
+        self.command("Storage.clearCookies", &json!({})).map(drop)
+    }
+
+    /// Removes the cookies of the site that is open.
+    fn clear_cookies_here(&self) -> Result<(), Error> {
+        match &self.tab {
+            Some(tab) if self.here.is_some() => tab.remove_cookies(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Opens a site in the tab.
+    fn go(&mut self, origin: &Url) -> Result<(), Error> {
+        if self.here.as_ref() == Some(origin) {
+            return Ok(());
+        }
+        ragmaker_address::check(origin)?;
+        self.domains.check(origin)?;
+        self.here = None;
+        self.tab.as_ref().map_or(Ok(()), |tab| tab.go(origin))?;
+        self.here = Some(origin.clone());
+        Ok(())
+    }
+
     /// Runs the body of a function in an empty page of `origin`, and returns its result; null where there is no such
     /// page.
-    fn in_origin(&self, origin: &str, body: &str, argument: &Value) -> Result<Value, Error> {
-        let Some(page) = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https")) else {
-            return Ok(Value::Null);
-        };
+    fn in_origin(&mut self, origin: &str, body: &str, argument: &Value) -> Result<Value, Error> {
+        let Some(page) = site(origin) else { return Ok(Value::Null) };
+        if self.tab.is_some() {
+            return match self.go(&page) {
+                Ok(()) => self.tab.as_ref().map_or(Ok(Value::Null), |tab| tab.run(body, argument)),
+                // A site of an earlier page may be gone, and one whose state is set must be there.
+                Err(error) if error.is(NAVIGATION_FAILED) && argument.is_null() => Ok(Value::Null),
+                Err(error) => Err(error),
+            };
+        }
         let until = self.deadline.min(Instant::now() + limits::ORIGIN_TIMEOUT);
         let tab = Tab::borrow(self.lease.profile(), &self.lease.running, TabPreference::New, until)?;
         let Some(mut tab) = tab else { return Ok(Value::Null) };
@@ -207,6 +302,11 @@ impl Store<'_> {
         tab.dispose();
         result.map_err(CommandError::into_error)
     }
+}
+
+/// The site at an origin that may be opened.
+fn site(origin: &str) -> Option<Url> {
+    Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 /// A cookie as the browser's protocol takes it.

@@ -100,7 +100,7 @@ impl Driver {
 
     /// Ends the session, and with it the browser that it launched.
     pub(crate) fn end(&self, deadline: Instant) -> Result<(), CommandError> {
-        self.command(http::Method::DELETE, "", None, deadline).map(drop)
+        self.delete("", deadline)
     }
 
     /// Continues a session of an earlier call.
@@ -153,7 +153,7 @@ impl Driver {
 
     /// Closes the current tab.
     pub(crate) fn close_window(&self, deadline: Instant) -> Result<(), CommandError> {
-        self.command(http::Method::DELETE, "window", None, deadline).map(drop)
+        self.delete("window", deadline)
     }
 
     /// The handle of the current tab.
@@ -169,6 +169,11 @@ impl Driver {
     /// Asks for what a command without a body answers.
     pub(crate) fn get(&self, path: &str, deadline: Instant) -> Result<Value, CommandError> {
         self.command(http::Method::GET, path, None, deadline)
+    }
+
+    /// Removes what a command without a body names.
+    pub(crate) fn delete(&self, path: &str, deadline: Instant) -> Result<(), CommandError> {
+        self.command(http::Method::DELETE, path, None, deadline).map(drop)
     }
 
     fn command(

@@ -40,6 +40,8 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["uncovers"] => format!("{COVERED}<script>setTimeout(() => document.getElementById('cover').remove(), 900);</script>"),
         ["sticky"] => format!("{STICKY}{}<button id=\"b\">Press</button>{}", html::prose("sticky", 40), html::prose("below", 40)),
         ["replaced"] => REPLACED.to_owned(),
+        ["generated"] => "<style>#g::before { content: 'Press'; }</style><button id=\"b\">Press</button> <button id=\"g\"></button>".to_owned(),
+        ["single-keys"] => "<label>Code <input onbeforeinput=\"if (event.data?.length > 1) event.preventDefault()\" onkeyup=\"if (value.length === 4) show(value)\"></label>".to_owned(),
         ["vanishes"] => VANISHES.to_owned(),
         ["disabled"] => "<button disabled>Press</button>".to_owned(),
         ["enables"] => ENABLES.to_owned(),

@@ -27,7 +27,7 @@
 //! | `/consent/onetrust` | an article under a consent banner in the structure of OneTrust; one each of the other names in the table in `consent.rs` |
 //! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that holds only the rows in sight |
 //! | `/act/kinds/moves` | a control for each kind of step, on a page that is hostile to all: one for each name in `kinds.rs` |
-//! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
+//! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/generated`, `/act/single-keys`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |
 //! | `/endless` | an app that renders ten more links whenever its end is in sight |
 //! | `/worker` | a service worker, which answers for a page below it that the server does not have |

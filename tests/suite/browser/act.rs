@@ -321,13 +321,14 @@ fn files_are_uploaded_from_allowed_folders_only() {
 }
 
 /// Each hostile page, a step in it, and what comes of it: a text that the page shows then, or an error code.
-const HOSTILE: [(&str, &str, Result<&str, &str>); 20] = [
+const HOSTILE: [(&str, &str, Result<&str, &str>); 21] = [
     ("moves", "button:Press", Ok("Shown: pressed")),
     ("jumps", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("covered", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("uncovers", "button:Press", Ok("Shown: pressed")),
     ("sticky", "button:Press", Ok("Shown: pressed")),
     ("replaced", "button:Press", Ok("Shown: pressed")),
+    ("generated", "button:Press", Err("ELEMENT_AMBIGUOUS")),
     ("vanishes", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("disabled", "button:Press", Err("ELEMENT_NOT_USABLE")),
     ("enables", "button:Press", Ok("Shown: pressed")),
@@ -373,6 +374,17 @@ fn a_hostile_page_gives_a_clear_result_and_the_next_call_works() {
     assert_eq!(dialogs[1], json!({"kind": "confirm", "text": "Sure?"}));
     assert_eq!(told("/act/unload", "link:Press")["dialogs"][0]["kind"], "beforeunload");
     assert_eq!(told("/act/page", "link:Archive")["download"]["url"], visitor.site.url("/content/download"));
+}
+
+#[test]
+fn a_field_that_takes_single_keys_is_filled_key_by_key() {
+    let visitor = Visitor::with_browser();
+    for page in ["/act/page", "/act/single-keys"] {
+        let field = if page == "/act/page" { "textbox:Search" } else { "textbox:Code" };
+        let answer = acted(&visitor, page, &json!([{"fill": [field, "AB12"]}, {"fill": [field, "CD34"]}]));
+        assert_eq!(answer["done"][1], format!("filled {field} with CD34"), "{answer}");
+    }
+    acted(&visitor, "/act/single-keys", &json!([{"wait": {"text": "Shown: CD34"}}]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use ragmaker_tests::{
     run::Tool,
+    site::folded_sentences,
     visitor::{Saved, Visitor},
 };
 use serde_json::{Value, json};
@@ -28,6 +29,78 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
 fn pictures_and_prints_are_taken_without_a_devtools_socket() {
     let (visitor, server) = (Visitor::new(), Server::start());
     assert_pictures(&visitor, &|tool: Tool| remote(tool, &server));
+}
+
+#[test]
+fn a_page_is_expanded_and_its_banner_declined_without_a_devtools_socket() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let with = |tool: Tool| remote(tool, &server);
+    with(visitor.open()).run().answer();
+    assert_expanded(&visitor, &with);
+    assert_declined(&visitor, &with);
+    visitor.close().run().answer();
+}
+
+#[test]
+fn a_login_is_taken_to_another_profile_without_a_devtools_socket() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    assert_state(&visitor, &|tool: Tool| remote(tool, &server));
+}
+
+/// Asserts that each sentence of a folded page is saved once.
+pub(crate) fn assert_expanded(visitor: &Visitor, with: With<'_>) {
+    let expanded = ["--expand", "--scroll-to-end", "--timeout", "240"];
+    let run = with(visitor.extract("/folded").args(expanded)).run();
+    let counts = &run.answer()["expanded"];
+    assert_eq!((&counts["complete"], &counts["sections"], &counts["tabs"]), (&json!(true), &json!(33), &json!(10)));
+    let markdown = Saved::by(&run).markdown;
+    for sentence in folded_sentences() {
+        assert_eq!(markdown.matches(&sentence).count(), 1, "{sentence}");
+    }
+}
+
+/// Asserts that banners of the page itself are declined.
+pub(crate) fn assert_declined(visitor: &Visitor, with: With<'_>) {
+    for (page, platform) in [("onetrust-choices", "OneTrust"), ("usercentrics", "Usercentrics")] {
+        let page = format!("/consent/{page}");
+        let answer =
+            with(visitor.navigate(&page)).args(["--dismiss-consent", "--timeout", "60"]).run().answer().clone();
+        assert_eq!(
+            (&answer["consent"]["outcome"], &answer["consent"]["platform"]),
+            (&json!("declined"), &json!(platform))
+        );
+    }
+}
+
+/// Asserts that a session's sign-in, its cookie and its item are taken to another session, and removed.
+pub(crate) fn assert_state(visitor: &Visitor, with: With<'_>) {
+    let of = |tool: Tool, session: &str| with(tool).args(["--session", session]).run();
+    let state = |session: &str, args: &[&str]| of(visitor.project.tool("browser-state").args(args), session);
+    for session in ["from", "to"] {
+        of(visitor.open(), session).answer();
+    }
+    let steps = r#"[{"fill":["textbox:Name","ada"]},{"fill":["textbox:Password","x"]},{"click":"button:Sign in"}]"#;
+    of(visitor.act("/login", steps).args(["--timeout", "60"]), "from").answer();
+    of(visitor.navigate("/cookie/set?lasting=yes"), "from").answer();
+    of(visitor.navigate("/storage/set?kept=secret-item"), "from").answer();
+    let exported = state("from", &["--export", "state.json"]).answer().clone();
+    assert_eq!((&exported["cookies"], &exported["origins"]), (&json!(2), &json!(1)), "{exported}");
+    state("to", &["--import", "state.json"]).answer();
+    let says = |tool: Tool| Saved::by(&of(tool.args(["--selector", "body", "--reload"]), "to")).markdown;
+    assert!(says(visitor.extract("/account")).contains("Signed in as ada"));
+    assert!(says(visitor.extract("/cookie/echo")).contains("lasting=yes"));
+    assert!(says(visitor.extract("/storage/show")).contains("kept=secret-item"));
+    // The page that was open still is.
+    assert_eq!(of(visitor.extract_open(), "to").answer()["url"], visitor.url("/storage/show"));
+    let listed = state("to", &["--list"]).answer().clone();
+    let sites = json!([{"site": "127.0.0.1", "cookies": 2}, {"site": visitor.site.url(""), "items": 1}]);
+    assert_eq!(listed["sites"], sites, "{listed}");
+    state("to", &["--clear"]).answer();
+    of(visitor.extract("/account").arg("--reload"), "to").error("LOGIN_REQUIRED");
+    assert!(says(visitor.extract("/storage/show")).contains("nothing"));
+    for session in ["from", "to"] {
+        of(visitor.close(), session).answer();
+    }
 }
 
 /// Asserts that pictures and prints are taken that the standard has commands for.

@@ -97,7 +97,7 @@ impl Tool for Args {
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--export"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
-        &[codes::BROWSER_LOST, codes::BLOCK_LIST_NOT_READABLE, STATE_NOT_READABLE],
+        &[codes::BROWSER_LOST, codes::NAVIGATION_FAILED, codes::BLOCK_LIST_NOT_READABLE, STATE_NOT_READABLE],
         ragmaker_project::ERRORS,
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::IO_ERRORS,

@@ -5,11 +5,11 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Actor, input::StepError, surface::Surface};
+use super::{input::StepError, surface::Surface};
 use crate::{
     consent::{Consent, ConsentOutcome},
-    elements::{CONSENT, Frames},
-    error::{CommandError, Failure},
+    elements::CONSENT,
+    error::Failure,
     limits,
 };
 
@@ -18,7 +18,7 @@ const MAX_CLICKS: usize = 4;
 
 /// What `js/consent.js` did in a frame.
 #[derive(Debug, Deserialize)]
-struct FrameBanner {
+pub(crate) struct FrameBanner {
     platform: Option<String>,
     label: Option<String>,
     did: Option<Did>,
@@ -26,17 +26,18 @@ struct FrameBanner {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Did {
+pub(crate) enum Did {
     Refused,
     Opened,
     /// The script of a platform is there, and no banner yet.
     Expected,
 }
 
-impl Actor<'_, '_> {
+/// Declines consent banners.
+pub(crate) trait DeclineConsent: Surface {
     /// Declines the consent banner of the page, if it shows one.
-    pub(crate) fn decline_consent(&mut self) -> Result<Consent, Failure> {
-        self.declined().map_err(|error| error.into_failure(&self.navigation.url))
+    fn decline_consent(&mut self) -> Result<Consent, Failure> {
+        self.declined().map_err(|error| error.into_failure(self.url()))
     }
 
     fn declined(&mut self) -> Result<Consent, StepError> {
@@ -72,7 +73,7 @@ impl Actor<'_, '_> {
                 // The banner, or its next layer, may be about to come.
                 Some(Did::Expected) | None => {
                     let may_come = banner.did.is_some() || !consent.clicked.is_empty();
-                    if !may_come || Instant::now() >= patience.min(self.until) {
+                    if !may_come || Instant::now() >= patience.min(self.until()) {
                         break;
                     }
                     self.listen(limits::CONSENT_PAUSE)?;
@@ -83,7 +84,7 @@ impl Actor<'_, '_> {
     }
 
     fn is_banner_gone(&mut self) -> Result<bool, StepError> {
-        let until = self.until.min(Instant::now() + limits::CONSENT_CHANGES);
+        let until = self.until().min(Instant::now() + limits::CONSENT_CHANGES);
         loop {
             if self.consent("shown")?.is_none_or(|banner| banner.did == Some(Did::Expected)) {
                 return Ok(true);
@@ -98,25 +99,21 @@ impl Actor<'_, '_> {
     /// Asks the frames. What a frame did counts more than that another one shows a banner: the page shows that of its
     /// frame.
     fn consent(&mut self, what: &str) -> Result<Option<FrameBanner>, StepError> {
-        let until = self.until;
+        let banner = |answer: &Value| Option::<FrameBanner>::deserialize(answer).ok().flatten();
+        let shows = |banner: &FrameBanner| banner.did != Some(Did::Expected);
+        let did = |answer: &Value| banner(answer).is_some_and(|banner| shows(&banner) && banner.did.is_some());
+        let answers = self.ask_frames(&CONSENT, (what, &Value::Null), &did)?;
         let mut found: Option<FrameBanner> = None;
-        for frame in Frames::all(&mut self.navigation.tab.socket, until)? {
-            let answer =
-                match self.frames.run(&mut self.navigation.tab.socket, &frame, CONSENT, (what, &Value::Null), until) {
-                    Ok(answer) => answer,
-                    // The frame is gone or has another document.
-                    Err(CommandError::Failed(_)) => continue,
-                    Err(error) => return Err(error.into()),
-                };
-            let Ok(Some(banner)) = Option::<FrameBanner>::deserialize(answer) else { continue };
-            let shows = banner.did != Some(Did::Expected);
-            if shows && banner.did.is_some() {
+        for banner in answers.iter().filter_map(banner) {
+            if shows(&banner) && banner.did.is_some() {
                 return Ok(Some(banner));
             }
-            if found.as_ref().is_none_or(|other| shows && other.did == Some(Did::Expected)) {
+            if found.as_ref().is_none_or(|other| shows(&banner) && other.did == Some(Did::Expected)) {
                 found = Some(banner);
             }
         }
         Ok(found)
     }
 }
+
+impl<S: Surface + ?Sized> DeclineConsent for S {}

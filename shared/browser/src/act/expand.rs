@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Actor, input::StepError, surface::Surface};
+use super::{input::StepError, surface::Surface};
 use crate::{
     elements::EXPAND,
     error::{CommandError, Failure},
@@ -22,10 +22,11 @@ const MAX_SCREENS: u64 = 2_000;
 /// How often in a row scrolling may bring nothing until that is the end of the page.
 const STILL: usize = 2;
 
-impl Actor<'_, '_> {
+/// Expands pages.
+pub(crate) trait ExpandPage: Surface {
     /// Expands the page.
-    pub(crate) fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
-        self.expanded(expand).map_err(|error| error.into_failure(&self.navigation.url))
+    fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
+        self.expanded(expand).map_err(|error| error.into_failure(self.url()))
     }
 
     fn expanded(&mut self, expand: Expand) -> Result<Expanded, StepError> {
@@ -52,7 +53,7 @@ impl Actor<'_, '_> {
         self.ask_expand("copy")?;
         for round in 0.. {
             let begun = Instant::now();
-            if round >= MAX_ROUNDS || begun >= self.until {
+            if round >= MAX_ROUNDS || begun >= self.until() {
                 *complete = false;
                 break;
             }
@@ -60,7 +61,7 @@ impl Actor<'_, '_> {
             if done == 0 {
                 break;
             }
-            self.settle(begun)?;
+            self.settle_expanded(begun)?;
             self.ask_expand("copy")?;
             opened += done;
         }
@@ -73,12 +74,12 @@ impl Actor<'_, '_> {
         self.ask_expand("top")?;
         loop {
             let begun = Instant::now();
-            if screens >= MAX_SCREENS || begun >= self.until {
+            if screens >= MAX_SCREENS || begun >= self.until() {
                 *complete = false;
                 return Ok(screens);
             }
             let scrolled = self.ask_expand("scroll")?;
-            self.settle(begun)?;
+            self.settle_expanded(begun)?;
             if scrolled["moved"] == true {
                 (screens, still) = (screens + 1, 0);
                 continue;
@@ -94,11 +95,12 @@ impl Actor<'_, '_> {
     }
 
     fn ask_expand(&mut self, what: &str) -> Result<Value, StepError> {
-        let (top, until) = (self.top(), self.navigation.deadline);
-        match self.frames.run(&mut self.navigation.tab.socket, &top, EXPAND, (what, &Value::Null), until) {
+        match self.ask(&EXPAND, what, &Value::Null) {
             // It has become another document: nothing of that is expanded.
             Err(CommandError::Failed(_)) => Ok(json!({})),
             answer => Ok(answer?),
         }
     }
 }
+
+impl<S: Surface + ?Sized> ExpandPage for S {}

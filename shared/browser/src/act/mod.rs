@@ -31,7 +31,7 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 use url::Url;
 
-pub(crate) use self::{changes::SideEffects, keys::Keys};
+pub(crate) use self::{changes::SideEffects, consent::DeclineConsent, expand::ExpandPage, keys::Keys};
 pub use self::{
     changes::{Changes, Dialog, Download},
     step::Step,
@@ -44,7 +44,7 @@ use self::{
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, TIMEOUT},
-    elements::{Frame, Frames, Locator, Place},
+    elements::{Frame, FrameScript, Frames, Locator, Place},
     error::{CommandError, Failure},
     limits::{self, LIMITS},
     navigation::Navigation,
@@ -73,6 +73,8 @@ pub(crate) struct Actor<'n, 'a> {
     side_effects: SideEffects,
     /// The frames of other sites that were told that a call acts in them.
     acting_frames: Vec<Frame>,
+    /// Whether the page's document was told that a call acts in it.
+    is_told: bool,
     /// The deadline of the last step.
     until: Instant,
 }
@@ -82,13 +84,9 @@ impl<'n, 'a> Actor<'n, 'a> {
     pub(crate) fn new(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
         let actor = Self::following(navigation)?;
         let (socket, until) = (&mut actor.navigation.tab.socket, actor.until);
-        let mut prepare = || -> Result<(), CommandError> {
-            // Enables the events of the accessibility tree once, so that the browser keeps the tree up to date.
-            socket.ask(None, "Accessibility.enable", &json!({}), until)?;
-            // Without emulated focus, a page in the background receives no keys.
-            socket.ask(None, "Emulation.setFocusEmulationEnabled", &json!({"enabled": true}), until).map(drop)
-        };
-        prepare().map_err(|error| Failure::of(error, &actor.navigation.url))?;
+        // Without emulated focus, a page in the background receives no keys.
+        let focused = socket.ask(None, "Emulation.setFocusEmulationEnabled", &json!({"enabled": true}), until);
+        focused.map_err(|error| Failure::of(error, &actor.navigation.url))?;
         Ok(actor)
     }
 
@@ -103,6 +101,7 @@ impl<'n, 'a> Actor<'n, 'a> {
             frames: Frames::default(),
             side_effects: SideEffects::default(),
             acting_frames: vec![],
+            is_told: false,
             until,
         })
     }
@@ -302,10 +301,17 @@ impl Surface for Actor<'_, '_> {
     // What the page opens from here on is noted.
     fn begin(&mut self) -> Result<(), StepError> {
         self.note_begun();
+        if self.is_told {
+            return Ok(());
+        }
         let (top, until) = (self.top(), self.until);
         match self.frames.ask(&mut self.navigation.tab.socket, &top, "acting", &json!(true), until) {
             // The document is about to be replaced.
-            Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
+            Ok(_) => {
+                self.is_told = true;
+                Ok(())
+            }
+            Err(CommandError::Failed(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
@@ -313,10 +319,12 @@ impl Surface for Actor<'_, '_> {
     fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
         let cap = self.until.min(begun + LIMITS.load);
         let top = self.top();
+        // A document that has taken the place of the one before is told as well.
+        let told = if self.is_told { json!(true) } else { Value::Null };
         loop {
             let socket = &mut self.navigation.tab.socket;
             let asked = Instant::now();
-            let look = match self.frames.ask(socket, &top, "rest", &Value::Null, self.until.min(asked + LIMITS.load)) {
+            let look = match self.frames.ask(socket, &top, "rest", &told, self.until.min(asked + LIMITS.load)) {
                 Ok(look) => look,
                 // The document is being replaced.
                 Err(CommandError::Failed(_)) => Value::Null,
@@ -329,6 +337,7 @@ impl Surface for Actor<'_, '_> {
             let text = if look["sparse"] == true { Text::Sparse } else { Text::Dense };
             if look["ready"] != "complete" || network.is_to_be_left() {
                 self.navigation.rest().map_err(|failure| StepError::Page(Box::new(failure)))?;
+                self.is_told = false;
                 return Ok(());
             }
             let number = |name: &str| look[name].as_f64().unwrap_or_default();
@@ -350,20 +359,28 @@ impl Surface for Actor<'_, '_> {
         Ok(self.navigation.tab.socket.listen(time)?)
     }
 
-    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {
-        let (top, until) = (self.top(), self.until);
-        self.frames.ask(&mut self.navigation.tab.socket, &top, what, given, until)
+    fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
+        let (top, until) = (self.top(), self.navigation.deadline);
+        self.frames.run(&mut self.navigation.tab.socket, &top, script, (what, given), until)
     }
 
-    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError> {
+    fn ask_frames(
+        &mut self,
+        script: &'static FrameScript,
+        asked: (&str, &Value),
+        is_enough: &dyn Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, CommandError> {
         let (mut answers, until) = (vec![], self.until);
         let socket = &mut self.navigation.tab.socket;
         for frame in Frames::all(socket, until)? {
-            match self.frames.ask(socket, &frame, what, given, until) {
+            match self.frames.run(socket, &frame, script, asked, until) {
                 Ok(answer) => answers.push(answer),
-                // The document is being replaced.
+                // The frame is gone or its document is being replaced.
                 Err(CommandError::Failed(_)) => {}
                 Err(error) => return Err(error),
+            }
+            if answers.last().is_some_and(is_enough) {
+                break;
             }
         }
         Ok(answers)
@@ -397,6 +414,19 @@ impl Surface for Actor<'_, '_> {
 
     fn type_keys(&mut self, text: &str) -> Result<(), CommandError> {
         self.input().keys(&Keys::typing(text))
+    }
+
+    // All but the last character comes at once, because each key takes a millisecond. That character has key events, for a
+    // page that listens for keys.
+    fn enter(&mut self, text: &str) -> Result<bool, CommandError> {
+        let (last, _) = text.char_indices().next_back().unwrap_or_default();
+        let (first, last) = text.split_at(last);
+        let mut commands = Keys::typing(last);
+        if !first.is_empty() {
+            commands.insert(0, ("Input.insertText", json!({"text": first})));
+        }
+        self.input().keys(&commands)?;
+        Ok(first.is_empty())
     }
 
     fn insert(&mut self, text: &str) -> Result<(), CommandError> {

@@ -16,12 +16,12 @@ use super::{
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
-    elements::Locator,
+    elements::{Locator, PAGE},
     error::CommandError,
     limits,
 };
 
-/// A text up to this length is typed key by key.
+/// A text up to this length may be typed key by key.
 const TYPED: usize = 100;
 
 /// The longest text in a description, in characters.
@@ -48,8 +48,7 @@ pub(super) trait Perform: Surface {
             Action::Check(locator, wanted) => self.check(locator, *wanted, patience),
             Action::Press(locator, keys) => {
                 if let Some(locator) = locator {
-                    let reached = self.reach_within(locator, Requirement::Enabled, patience)?;
-                    self.focus(&reached)?;
+                    self.reach_within(locator, Requirement::Focused, patience)?;
                 }
                 self.press(keys)?;
                 Ok(match locator {
@@ -69,7 +68,7 @@ pub(super) trait Perform: Surface {
     }
 
     fn fill(&mut self, locator: &Locator, text: &str) -> Result<String, StepError> {
-        let reached = self.reach(locator, Requirement::Enabled)?;
+        let reached = self.reach(locator, Requirement::Focused)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
             let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
             return Err(unusable(locator, &reached.state, reason).into());
@@ -82,25 +81,35 @@ pub(super) trait Perform: Surface {
             }
             return Ok(filled(locator, text, None));
         }
-        self.focus(&reached)?;
-        if text.is_empty() {
-            self.press(&Keys::delete())?;
-        } else if text.chars().count() <= TYPED && !text.contains('\n') {
-            self.type_keys(text)?;
-        } else {
-            self.insert(text)?;
-        }
-        let answer = self.on(&reached, "value", &Value::Null);
-        let holds = match answer {
-            Ok(answer) if answer["gone"] == true => {
-                return Ok(format!("typed into {}, which vanished", named(locator)));
-            }
-            Ok(answer) => answer["value"].as_str().map(str::to_owned),
-            // The typed text caused a navigation.
-            Err(CommandError::Failed(_)) => None,
-            Err(error) => return Err(error.into()),
-        };
         let same = |held: &str| held.split_whitespace().eq(text.split_whitespace());
+        let may_type = text.chars().count() <= TYPED && !text.contains('\n');
+        let mut types_each = false;
+        let holds = loop {
+            if text.is_empty() {
+                self.press(&Keys::delete())?;
+            } else if types_each {
+                self.type_keys(text)?;
+            } else if may_type {
+                types_each = self.enter(text)?;
+            } else {
+                self.insert(text)?;
+            }
+            let holds = match self.on(&reached, "value", &Value::Null) {
+                Ok(answer) if answer["gone"] == true => {
+                    return Ok(format!("typed into {}, which vanished", named(locator)));
+                }
+                Ok(answer) => answer["value"].as_str().map(str::to_owned),
+                // The typed text caused a navigation.
+                Err(CommandError::Failed(_)) => None,
+                Err(error) => return Err(error.into()),
+            };
+            // A field that takes single keys alone does not hold a text that came at once.
+            if types_each || !may_type || text.is_empty() || holds.as_deref().is_none_or(same) {
+                break holds;
+            }
+            types_each = true;
+            self.on(&reached, "focus", &Value::Null)?;
+        };
         let is_password = reached.state["type"] == "password";
         Ok(filled(
             locator,
@@ -234,7 +243,7 @@ pub(super) trait Perform: Surface {
 
     /// Whether a frame contains the text, or an element for the selector.
     fn shows(&mut self, what: &str, given: &str) -> Result<bool, StepError> {
-        for answer in self.ask_frames(what, &json!(given))? {
+        for answer in self.ask_frames(&PAGE, (what, &json!(given)), &|_| false)? {
             match answer {
                 Value::Bool(true) => return Ok(true),
                 Value::String(_) => {

@@ -11,7 +11,12 @@ use super::{
     input::{Requirement, StepError, UsableElement, gone},
     keys::Keys,
 };
-use crate::{codes::ELEMENT_AMBIGUOUS, elements::Locator, error::CommandError, limits};
+use crate::{
+    codes::ELEMENT_AMBIGUOUS,
+    elements::{FrameScript, Locator, PAGE},
+    error::CommandError,
+    limits,
+};
 
 /// A page in which steps are taken.
 pub(crate) trait Surface {
@@ -36,11 +41,26 @@ pub(crate) trait Surface {
     /// Waits for so long.
     fn listen(&mut self, time: Duration) -> Result<(), StepError>;
 
-    /// Asks `js/page.js` about the page itself.
-    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError>;
+    /// Waits until what a click or scrolling by a script has caused is there.
+    fn settle_expanded(&mut self, begun: Instant) -> Result<(), StepError> {
+        self.settle(begun)
+    }
 
-    /// What `js/page.js` answers of each frame that can be asked: whether it contains a text or an element.
-    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError>;
+    /// Asks a script for frames about the page itself.
+    fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError>;
+
+    /// What the script answers of each frame that can be asked, until an answer is enough.
+    fn ask_frames(
+        &mut self,
+        script: &'static FrameScript,
+        asked: (&str, &Value),
+        is_enough: &dyn Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, CommandError>;
+
+    /// Asks `js/page.js` about the page itself.
+    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.ask(&PAGE, what, given)
+    }
 
     /// Looks for the element that `locator` names, and whether it fulfils `need`. `attempt` counts the tries.
     fn try_reach(
@@ -64,6 +84,11 @@ pub(crate) trait Surface {
 
     /// Types a text key by key, where the focus is.
     fn type_keys(&mut self, text: &str) -> Result<(), CommandError>;
+
+    /// Enters a text where the focus is, as fast as the page can take it. Returns whether each of its keys was typed.
+    fn enter(&mut self, text: &str) -> Result<bool, CommandError> {
+        self.type_keys(text).map(|()| true)
+    }
 
     /// Inserts a text at once, where the focus is.
     fn insert(&mut self, text: &str) -> Result<(), CommandError>;
@@ -99,11 +124,5 @@ pub(crate) trait Surface {
             self.listen(limits::ELEMENT_PAUSE)?;
         }
         Err(gone(locator).into())
-    }
-
-    /// Focuses the element and selects its content.
-    fn focus(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
-        self.on(reached, "reveal", &Value::String("nearest".to_owned()))?;
-        self.on(reached, "focus", &Value::Null).map(drop)
     }
 }

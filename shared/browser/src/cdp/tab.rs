@@ -247,6 +247,28 @@ impl TabSocket {
         }
     }
 
+    /// Sends several commands to the page at once, and returns the answer to each; none for one that failed.
+    pub(crate) fn ask_each(
+        &mut self,
+        commands: &[(&str, Value)],
+        until: Instant,
+    ) -> Result<Vec<Option<Value>>, CommandError> {
+        let sent: Result<Vec<_>, _> = commands.iter().map(|(method, params)| self.send(method, params)).collect();
+        let (sent, mut answers) = (sent?, vec![None; commands.len()]);
+        let mut open = sent.len();
+        while open > 0 {
+            let incoming = self.socket.receive(until)?;
+            match sent.iter().zip(&mut answers).find(|(id, _)| incoming.id == Some(**id)) {
+                Some((_, answer)) => {
+                    *answer = incoming.into_result().ok();
+                    open -= 1;
+                }
+                None => self.handle(incoming)?,
+            }
+        }
+        Ok(answers)
+    }
+
     /// Waits for `time` while receiving events.
     pub(crate) fn listen(&mut self, time: Duration) -> Result<(), CommandError> {
         let until = Instant::now() + time;

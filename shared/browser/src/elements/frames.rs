@@ -2,7 +2,10 @@
 //!
 //! Everything runs in isolated worlds, one in each frame, so the page's scripts cannot change the results.
 
-use std::{collections::HashMap, time::Instant};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    time::Instant,
+};
 
 use serde_json::{Value, json};
 
@@ -12,23 +15,36 @@ use crate::{
     limits::LIMITS,
 };
 
-/// What the scripts that are run in a frame begin with.
+/// A script that is run in frames.
+#[derive(Debug)]
+pub(crate) struct FrameScript {
+    /// The name under which an isolated world keeps it: to send and parse it for each question takes longer than most
+    /// answers.
+    name: &'static str,
+    /// The body of an async function.
+    pub(crate) body: &'static str,
+}
+
 macro_rules! in_frame {
-    ($script:literal) => {
-        concat!(
-            include_str!("../js/document.js"),
-            include_str!("../js/look.js"),
-            include_str!("../js/text.js"),
-            "\n",
-            include_str!($script)
-        )
+    ($name:literal $(, $part:literal)*) => {
+        FrameScript {
+            name: $name,
+            body: concat!(
+                include_str!("../js/document.js"),
+                include_str!("../js/look.js"),
+                include_str!("../js/text.js"),
+                $("\n", include_str!(concat!("../js/", $part, ".js")),)*
+                "\n",
+                include_str!(concat!("../js/", $name, ".js"))
+            ),
+        }
     };
 }
 
-pub(crate) const PAGE: &str = in_frame!("../js/page.js");
-pub(crate) const EXPAND: &str = in_frame!("../js/expand.js");
-pub(crate) const CONSENT: &str = in_frame!("../js/consent.js");
-pub(crate) const PICTURE: &str = in_frame!("../js/picture.js");
+pub(crate) static PAGE: FrameScript = in_frame!("page", "candidates");
+pub(crate) static EXPAND: FrameScript = in_frame!("expand");
+pub(crate) static CONSENT: FrameScript = in_frame!("consent");
+pub(crate) static PICTURE: FrameScript = in_frame!("picture");
 pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
@@ -62,7 +78,26 @@ pub(crate) struct Frame {
 /// The frames of a page, with the isolated world of each.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    worlds: HashMap<(Option<String>, String), i64>,
+    worlds: HashMap<(Option<String>, String), World>,
+    /// Whether the browser keeps the accessibility tree of the page up to date.
+    keeps_tree: bool,
+}
+
+/// Elements that a script found, as remote objects.
+#[derive(Debug, Default)]
+pub(crate) struct FoundObjects {
+    pub(crate) objects: Vec<String>,
+    /// Whether there is one, which is without doubt the one that was asked for.
+    pub(crate) is_certain: bool,
+}
+
+/// The isolated world of a frame's document.
+#[derive(Debug, Default)]
+struct World {
+    /// The id of its execution context.
+    id: i64,
+    /// The scripts that it keeps.
+    kept: Vec<&'static str>,
 }
 
 impl Frames {
@@ -103,7 +138,7 @@ impl Frames {
         &mut self,
         socket: &mut TabSocket,
         frame: &Frame,
-        script: &str,
+        script: &'static FrameScript,
         asked: (&str, &Value),
         until: Instant,
     ) -> Result<Value, CommandError> {
@@ -120,7 +155,7 @@ impl Frames {
         given: &Value,
         until: Instant,
     ) -> Result<Value, CommandError> {
-        self.run(socket, frame, PAGE, (what, given), until)
+        self.run(socket, frame, &PAGE, (what, given), until)
     }
 
     /// The elements that `js/page.js` finds in a frame; `None` if the selector is invalid.
@@ -131,8 +166,8 @@ impl Frames {
         what: &str,
         given: &Value,
         until: Instant,
-    ) -> Result<Option<Vec<String>>, CommandError> {
-        let answer = self.evaluate(socket, frame, PAGE, (what, given), false, until)?;
+    ) -> Result<Option<FoundObjects>, CommandError> {
+        let answer = self.evaluate(socket, frame, &PAGE, (what, given), false, until)?;
         if let Some(thrown) = answer["exceptionDetails"]["exception"]["description"].as_str() {
             return Err(CommandError::Failed(thrown.to_owned()));
         }
@@ -140,9 +175,20 @@ impl Frames {
         let session = frame.session.as_deref();
         let listed =
             socket.ask(session, "Runtime.getProperties", &json!({"objectId": list, "ownProperties": true}), until)?;
-        let items = listed["result"].as_array().into_iter().flatten();
-        let items = items.filter(|item| item["name"].as_str().is_some_and(|name| name.parse::<usize>().is_ok()));
-        Ok(Some(items.filter_map(|item| item["value"]["objectId"].as_str().map(str::to_owned)).collect()))
+        let items = || listed["result"].as_array().into_iter().flatten();
+        let numbered = items().filter(|item| item["name"].as_str().is_some_and(|name| name.parse::<usize>().is_ok()));
+        let objects = numbered.filter_map(|item| item["value"]["objectId"].as_str().map(str::to_owned)).collect();
+        let is_certain = items().any(|item| item["name"] == "certain" && item["value"]["value"] == true);
+        Ok(Some(FoundObjects { objects, is_certain }))
+    }
+
+    /// Lets the browser keep the accessibility tree of the page up to date from here on: each question would build it anew.
+    pub(super) fn keep_tree(&mut self, socket: &mut TabSocket, until: Instant) -> Result<(), CommandError> {
+        if !self.keeps_tree {
+            socket.ask(None, "Accessibility.enable", &json!({}), until)?;
+            self.keeps_tree = true;
+        }
+        Ok(())
     }
 
     /// The location of a remote object in `frame`.
@@ -165,13 +211,13 @@ impl Frames {
         place: &Place,
         until: Instant,
     ) -> Result<String, CommandError> {
-        let world = self.world(socket, place.session.as_ref(), &place.frame, until)?;
+        let world = self.world(socket, place.session.as_ref(), &place.frame, until)?.id;
         let params = json!({"backendNodeId": place.node, "executionContextId": world});
         let answer = match socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until) {
             Err(CommandError::Failed(_)) => {
                 // The world ends with its document.
                 self.worlds.remove(&(place.session.clone(), place.frame.clone()));
-                let world = self.world(socket, place.session.as_ref(), &place.frame, until)?;
+                let world = self.world(socket, place.session.as_ref(), &place.frame, until)?.id;
                 let params = json!({"backendNodeId": place.node, "executionContextId": world});
                 socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until)?
             }
@@ -210,20 +256,29 @@ impl Frames {
         &mut self,
         socket: &mut TabSocket,
         frame: &Frame,
-        script: &str,
+        script: &'static FrameScript,
         (what, given): (&str, &Value),
         by_value: bool,
         until: Instant,
     ) -> Result<Value, CommandError> {
+        let FrameScript { name, body } = *script;
         let arguments = json!([what, given, LIMITS.page]);
-        let expression = format!("(async function () {{\n{script}\n}})(...{arguments})");
         let mut again = true;
         loop {
             let world = self.world(socket, frame.session.as_ref(), &frame.id, until)?;
+            let is_kept = world.kept.contains(&name);
+            let function = if is_kept {
+                format!("globalThis.{WORLD}_{name}")
+            } else {
+                world.kept.push(name);
+                format!("(globalThis.{WORLD}_{name} = async function () {{\n{body}\n}})")
+            };
             let params = json!({
-                "expression": expression, "contextId": world, "returnByValue": by_value, "awaitPromise": true,
+                "expression": format!("{function}(...{arguments})"), "contextId": world.id, "returnByValue": by_value,
+                "awaitPromise": true,
             });
             match socket.ask(frame.session.as_deref(), "Runtime.evaluate", &params, until) {
+                // The world ends with its document.
                 Err(CommandError::Failed(_)) if again => {
                     self.worlds.remove(&(frame.session.clone(), frame.id.clone()));
                     again = false;
@@ -239,15 +294,16 @@ impl Frames {
         session: Option<&String>,
         frame: &str,
         until: Instant,
-    ) -> Result<i64, CommandError> {
-        let key = (session.cloned(), frame.to_owned());
-        if let Some(world) = self.worlds.get(&key) {
-            return Ok(*world);
-        }
-        let params = json!({"frameId": frame, "worldName": WORLD});
-        let made = socket.ask(session.map(String::as_str), "Page.createIsolatedWorld", &params, until)?;
-        let world = made["executionContextId"].as_i64().unwrap_or_default();
-        self.worlds.insert(key, world);
+    ) -> Result<&mut World, CommandError> {
+        let world = match self.worlds.entry((session.cloned(), frame.to_owned())) {
+            Entry::Occupied(world) => world.into_mut(),
+            Entry::Vacant(place) => {
+                let params = json!({"frameId": frame, "worldName": WORLD});
+                let made = socket.ask(session.map(String::as_str), "Page.createIsolatedWorld", &params, until)?;
+                let id = made["executionContextId"].as_i64().unwrap_or_default();
+                place.insert(World { id, kept: vec![] })
+            }
+        };
         Ok(world)
     }
 }

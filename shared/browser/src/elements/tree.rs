@@ -191,10 +191,10 @@ pub(crate) fn nodes_of(
     let all = Frames::all(socket, until)?;
     let mut chosen = HashSet::new();
     if let Some(selector) = selector {
-        let Some(objects) = frames.elements(socket, &all[0], "by-css", &json!(selector), until)? else {
+        let Some(found) = frames.elements(socket, &all[0], "by-css", &json!(selector), until)? else {
             return Ok(None);
         };
-        chosen = held_by(socket, &all[0], &objects, until)?;
+        chosen = held_by(socket, &all[0], &found.objects, until)?;
     }
     read(socket, &all, &chosen, until).map(Some)
 }

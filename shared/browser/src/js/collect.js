@@ -1,8 +1,8 @@
 // The main part of the page script: looks whether the page is ready and, where it is, returns the facts and
 // the content. Run again and again until then. Arguments: the selector to wait for or null; whether the
-// content is taken as it is now; the selector of the content or null; the limits (a table in Rust).
-// Returns [state] or [state, facts, content].
-const [selector, now, chosen, limits] = arguments;
+// content is taken as it is now; the selector of the content or null; the limits (a table in Rust); whether the page was
+// ready before. Returns [state] or [state, facts, content].
+const [selector, now, chosen, limits, known] = arguments;
 // A page that has had the time of most is asked often: it may have stalled.
 const overdue = performance.now() > limits.stalledDense;
 if (selector === null && !now && doc.readyState !== "complete" && !(overdue && look(selector) === "stalled")) {
@@ -23,8 +23,12 @@ if (selector === null && !now && state === "wait" && restsIn < Infinity) {
   state = look(selector);
 }
 if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
-  // A page that works in small steps leaves no idle time until it is done.
-  const { didTimeout } = await new Promise((go) => requestIdleCallback(go, { timeout: limits.idleCallback }));
+  // A page that works in small steps leaves no idle time until it is done. One that was ready before has been drawn, and
+  // works on what a step has caused: a task of the lowest priority waits for that, and not for the next frame.
+  const idle = (go) => known && globalThis.scheduler?.postTask
+    ? scheduler.postTask(() => go({ didTimeout: false }), { priority: "background", signal: AbortSignal.timeout(limits.idleCallback) }).catch(() => go({ didTimeout: true }))
+    : requestIdleCallback(go, { timeout: limits.idleCallback });
+  const { didTimeout } = await new Promise(idle);
   counts = undefined;
   // Nor does a browser that draws no frames, such as Chromium after a WebDriver click on a checkbox.
   const draws = () => Promise.race([

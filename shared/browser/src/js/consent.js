@@ -7,7 +7,8 @@
 //
 // A button that accepts is never clicked, whatever place it has in the structure.
 const [what] = arguments;
-const state = globalThis.consent ??= { clicked: new WeakSet() };
+// Over WebDriver, each script has globals of its own, so the document keeps it.
+const state = document[Symbol.for("ragmaker-consent")] ??= { clicked: new WeakSet() };
 const isTop = window === window.top;
 // The common platforms: where their banners are, what refuses in them, what opens the choices, what saves these.
 const PLATFORMS = [

@@ -8,7 +8,7 @@ function (what, given) {
   if (what === "disarm") {
     const heard = (this.ownerDocument ?? this)[HEARD];
     heard?.end();
-    return { own: heard?.own ?? false, other: heard?.other ?? null };
+    return { own: heard?.own ?? false, other: heard?.other ?? null, gone: heard?.element.isConnected === false };
   }
   if (element === null || !element.isConnected) return { gone: true };
   const view = element.ownerDocument.defaultView;
@@ -40,12 +40,28 @@ function (what, given) {
     return null;
   };
   const value = () => isField || kind === "select" ? element.value : isEditable ? element.innerText : null;
+  // The caret is in it, and what it holds is selected.
+  const focus = () => {
+    element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+    element.focus({ preventScroll: true });
+    if (isField) { try { element.select(); } catch {} }
+    else if (isEditable) {
+      const range = element.ownerDocument.createRange();
+      range.selectNodeContents(element);
+      const selection = view.getSelection();
+      selection.removeAllRanges();
+      selection.addRange(range);
+    }
+  };
   switch (what) {
+    // `given` says whether it is focused, unless it is disabled.
     case "state": {
+      const disabled = isDisabled();
+      if (given === true && !disabled) focus();
       const shown = element.checkVisibility({ visibilityProperty: true });
       const control = kind === "label" ? element.control : null;
       return {
-        gone: false, shown, disabled: isDisabled(), kind, type, checked: checked(), description: describe(element),
+        gone: false, shown, disabled, kind, type, checked: checked(), description: describe(element),
         editable: (isField && !/^(button|checkbox|color|date|datetime-local|file|hidden|image|month|radio|range|reset|submit|time|week)$/.test(type)) || isEditable,
         settable: /^(color|date|datetime-local|month|range|time|week)$/.test(type), readonly: isField && element.readOnly,
         file: (control ?? element).type === "file" && (control ?? element).localName === "input",
@@ -72,7 +88,7 @@ function (what, given) {
     }
     // A click is told of by the element itself, which may be in a closed shadow root, and by the window.
     case "arm": {
-      const heard = element.ownerDocument[HEARD] = { own: false, other: null };
+      const heard = element.ownerDocument[HEARD] = { own: false, other: null, element };
       const own = () => { heard.own = true; };
       const any = (event) => {
         const [first] = event.composedPath();
@@ -96,18 +112,9 @@ function (what, given) {
       }
       return {};
     }
-    // The caret is in it, and what it holds is selected.
     case "focus": {
-      element.focus({ preventScroll: true });
-      if (isField) { try { element.select(); } catch {} }
-      else if (isEditable) {
-        const range = element.ownerDocument.createRange();
-        range.selectNodeContents(element);
-        const selection = view.getSelection();
-        selection.removeAllRanges();
-        selection.addRange(range);
-      }
-      return { value: value() };
+      focus();
+      return {};
     }
     case "value": return { value: value(), checked: checked() };
     case "set": {

@@ -4,8 +4,8 @@
 // What shows for a while only (the panel of a tab that is no longer chosen, a row of a list that holds only the rows in
 // sight) is copied, and put into the page in the end.
 const [what, , limits] = arguments;
-// What is known of this document, in its isolated world.
-const state = globalThis.expansion ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
+// What is known of this document. Over WebDriver, each script has globals of its own, so the document keeps it.
+const state = document[Symbol.for("ragmaker-expansion")] ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
 const COPY = "data-ragmaker-copy";
 const MAX_CLICKS = 200, MAX_ROWS = 50000;
 const ASIDE = "nav,footer,aside,dialog,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],[role=dialog],[role=menu],[role=menubar],[role=search],form[action]";

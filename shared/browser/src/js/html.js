@@ -1,6 +1,13 @@
 // The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
-// selector, only what it matches, or null where that is nothing.
+// selector, only what it matches, or null where that is nothing. Of a very large page, the beginning.
 const take = (selector) => {
+  const html = whole(selector);
+  // A page without an end, or with all of a database on it, would take the memory of the reader.
+  if (html === null || html.length * 3 <= limits.html) return html;
+  const bytes = new TextEncoder().encode(html);
+  return bytes.length <= limits.html ? html : new TextDecoder().decode(bytes.subarray(0, limits.html)).replace(/\ufffd$/, "");
+};
+const whole = (selector) => {
   const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => shadowOf(element) || (/^i?frame$/.test(element.localName) && inner(element)));
   // The browser shows XML without a style as a tree of its own making, and keeps the source in it.

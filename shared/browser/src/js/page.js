@@ -2,9 +2,18 @@
 // is asked, what belongs to it, and the limits.
 const [what, given, limits] = arguments;
 const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.children].map((part) => part.innerText).join(" ")));
+// Whether the page's own documents note dialogs and windows.
+const act = () => {
+  const tell = (told) => {
+    told.dispatchEvent(new CustomEvent("ragmaker-act", { detail: given }));
+    for (const { contentDocument: inner } of told.querySelectorAll("iframe,frame")) if (inner) tell(own(inner));
+  };
+  tell(doc);
+};
 switch (what) {
-  // Whether the page is at rest after what was done.
+  // Whether the page is at rest after what was done. `given` is as for "acting".
   case "rest": {
+    if (given !== null) act();
     await new Promise((go) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = go; port2.postMessage(null); });
     counts = undefined;
     const watch = watched();
@@ -12,11 +21,7 @@ switch (what) {
   }
   // From now on dialogs and windows that the page opens are noted; or not any more. Returns whether somebody does.
   case "acting": {
-    const tell = (told) => {
-      told.dispatchEvent(new CustomEvent("ragmaker-act", { detail: given }));
-      for (const { contentDocument: inner } of told.querySelectorAll("iframe,frame")) if (inner) tell(own(inner));
-    };
-    tell(doc);
+    act();
     counts = undefined;
     return watched() !== null;
   }
@@ -41,30 +46,9 @@ switch (what) {
     }
     return found.slice(0, 20);
   }
-  // Elements whose accessible name may be `given.name`: each of its words is in their text, or in an attribute or a label that
-  // names them. The browser, which knows the names, is asked about these few. null if there are many.
-  case "by-words": {
-    const words = squeezed(given.name).split(" "), found = [];
-    const says = (text) => words.every((word) => text.includes(word));
-    const attributes = (element) => ["aria-label", "alt", "title", "placeholder", "value", "label"].map((name) => element.getAttribute(name) ?? "").join(" ");
-    const labels = (element) => {
-      const ids = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean);
-      const labelling = [...(element.labels ?? []), ...ids.map((id) => rootOf(element).getElementById(id))];
-      return labelling.map((label) => label?.textContent ?? "").join(" ");
-    };
-    // The text of a region of the page is not its name.
-    const text = (element) => element.textContent.length > given.longest ? "" : element.textContent;
-    for (const root of roots(document)) {
-      for (const element of root.querySelectorAll("a,area,button,input,select,textarea,summary,option,[role],[contenteditable]")) {
-        if (isForm(element)) continue;
-        const own = `${text(element)} ${attributes(element)}`;
-        if (!says(own) && !says(`${own} ${labels(element)} ${[...element.querySelectorAll("[aria-label],[alt],[title]")].map(attributes).join(" ")}`)) continue;
-        if (found.length === given.most) return null;
-        found.push(element);
-      }
-    }
-    return found;
-  }
+  // Elements of the role `given.role` whose accessible name may be `given.name`; null if there are many. `certain` says
+  // that there is one, which has this role and name.
+  case "by-words": return candidates(given);
   case "by-css": {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(given)]).slice(0, 20); } catch { return null; }
   }

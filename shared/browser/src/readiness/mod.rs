@@ -163,6 +163,8 @@ pub(crate) struct Readiness<'a> {
     pub(crate) earlier: Option<Outcome>,
     /// Whether the page may be loaded again without silent hosts.
     pub(crate) may_reload: bool,
+    /// Whether the page was ready before: in an earlier call, or before the steps of this one.
+    pub(crate) is_known: bool,
 }
 
 /// The times of a wait.
@@ -264,7 +266,7 @@ impl Readiness<'_> {
                 if leaving {
                     self.socket.stop_loading().map_err(|error| self.failure(error))?;
                 }
-                self.ask_page(&self.script.arguments(wait_for, capped), until)
+                self.ask_page(&self.script.arguments(wait_for, capped, self.is_known), until)
             }
         };
         let answer = match looked {

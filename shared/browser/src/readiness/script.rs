@@ -68,10 +68,10 @@ impl PageScript {
         Self { body: [DOCUMENT, LOOK, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
     }
 
-    /// The arguments of the script: the selector to wait for, and whether to take the content `now` in any
-    /// state.
-    pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool) -> Value {
-        json!([wait_for, now, self.selector, LIMITS.page])
+    /// The arguments of the script: the selector to wait for, whether to take the content `now` in any state, and
+    /// whether the page was ready before.
+    pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool, is_known: bool) -> Value {
+        json!([wait_for, now, self.selector, LIMITS.page, is_known])
     }
 }
 
@@ -91,8 +91,8 @@ mod tests {
     #[test]
     fn the_script_takes_its_arguments_in_order() {
         let script = PageScript::new(RequestedContent::Html(Some("main")));
-        assert!(script.body.contains("const [selector, now, chosen, limits] = arguments;"));
-        let arguments = script.arguments(Some("h1"), true);
+        assert!(script.body.contains("const [selector, now, chosen, limits, known] = arguments;"));
+        let arguments = script.arguments(Some("h1"), true, false);
         assert_eq!((&arguments[0], &arguments[1], &arguments[2]), (&json!("h1"), &json!(true), &json!("main")));
         assert_eq!(arguments[3]["quiet"], 40);
         assert!(PageScript::new(RequestedContent::Links).body.contains("JSON.stringify"));

@@ -15,7 +15,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::Value;
 
 use crate::{
-    act::Actor,
+    act::{Actor, DeclineConsent, ExpandPage},
     browsing::Browsing,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
@@ -23,16 +23,16 @@ use crate::{
     download,
     error::{CommandError, Failure, not_a_page},
     expansion::Expand,
-    limits::LIMITS,
+    limits::{LIMITS, MAX_HTML},
     loading::{Load, Loading},
     navigation::{Navigation, Target},
-    page::{Link, Outcome, Page},
+    page::{Link, Outcome, Page, Ready},
     readiness::{Network, PageScript, RequestedContent},
     responses::{JsonResponse, JsonResponses},
     screenshot,
     session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
-    webdriver_only::{self, VisitRequest, WebDriverVisit},
+    webdriver_only::{self, VisitRequest, WebDriverActor, WebDriverVisit},
 };
 
 pub use self::steps::PageElements;
@@ -99,7 +99,11 @@ impl Visit<'_> {
     /// Goes to the page and returns its HTML as rendered, or its text if it is not HTML. With a CSS `selector`,
     /// returns only the matching elements; `None` if there are none. XML with a syntax error is not a page.
     pub fn html(&self, selector: Option<&str>) -> Result<(Page, Option<String>), Error> {
-        let (page, html) = self.take(RequestedContent::Html(selector))?;
+        let (mut page, html) = self.take(RequestedContent::Html(selector))?;
+        // The end may be a few bytes of a character before the limit.
+        if html.as_str().is_some_and(|html| html.len() + 4 > MAX_HTML) {
+            page.ready = Ready::Cap;
+        }
         if let Some(broken) = page.broken().filter(|_| page.http_status < 400 && page.challenge.is_none()) {
             let message = format!("the page is XML that cannot be read to its end: {broken}");
             return Err(not_a_page(&message, &page.url, Some(&page.content_type), page.http_status));
@@ -137,7 +141,17 @@ impl Visit<'_> {
                 let (page, content) = navigation.rest()?;
                 Ok((screenshot::take(self.capture, navigation, page, &[])?, (content, expanded)))
             },
-            |_, _| Err(self.browsing.no_socket("--expand and --scroll-to-end need").into()),
+            |visit, (page, _)| {
+                let of = |error| Failure::of(error, &page.url);
+                let expanded = if page.refusal().is_none() {
+                    Some(WebDriverActor::new(visit, &began).map_err(of)?.expand(self.expand)?)
+                } else {
+                    None
+                };
+                visit.script = &taking;
+                let (page, content) = visit.rest()?;
+                Ok((webdriver_only::screenshot::take(visit, self.capture, page)?, (content, expanded)))
+            },
         )?;
         page.expanded = expanded;
         Ok((page, content))
@@ -235,15 +249,33 @@ impl Visit<'_> {
         if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
             return Err(self.browsing.no_socket(needs));
         }
-        if self.declines_consent {
-            return Err(self.browsing.no_socket("--dismiss-consent needs"));
-        }
         if self.json_responses.is_some() {
             return Err(self.browsing.no_socket("--json-responses needs"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline, began };
-        webdriver_only::visit(request, in_use.profile(), &in_use.running, work)
+        webdriver_only::visit(request, in_use.profile(), &in_use.running, |visit, taken| {
+            let (taken, banner) = self.without_banner_plainly(visit, began, taken)?;
+            let (mut page, content) = work(visit, taken)?;
+            page.consent = banner;
+            Ok((page, content))
+        })
+    }
+
+    /// Declines the consent banner of the page, and reads the page again if that changed it.
+    fn without_banner_plainly(
+        &self,
+        visit: &mut WebDriverVisit<'_>,
+        began: &Cell<bool>,
+        taken: (Page, Value),
+    ) -> Result<((Page, Value), Option<Consent>), Failure> {
+        if !self.declines_consent || taken.0.refusal().is_some() {
+            return Ok((taken, None));
+        }
+        let of = |error| Failure::of(error, &taken.0.url);
+        let consent = WebDriverActor::new(visit, began).map_err(of)?.decline_consent()?;
+        let taken = if consent.clicked.is_empty() { taken } else { visit.rest()? };
+        Ok((taken, Some(consent)))
     }
 
     fn in_tab<'s, T>(

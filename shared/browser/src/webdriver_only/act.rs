@@ -23,7 +23,7 @@ use crate::{
         upload::{not_taken, takes_files},
     },
     elements::{
-        Locator, Match, NotFound, PAGE, Place,
+        FrameScript, Locator, Match, NotFound, PAGE, Place,
         find::{self, Chosen},
     },
     error::CommandError,
@@ -75,7 +75,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
 
     /// The elements that are found by what they show, or by CSS.
     fn by(&mut self, what: &str, text: &str) -> Result<Vec<String>, CommandError> {
-        let found = self.visit.ask(PAGE, what, &json!(text))?;
+        let found = self.visit.ask(&PAGE, what, &json!(text))?;
         Ok(found.as_array().into_iter().flatten().filter_map(controls::reference).collect())
     }
 
@@ -175,12 +175,24 @@ impl Surface for WebDriverActor<'_, '_> {
         Ok(())
     }
 
-    fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.visit.ask(PAGE, what, given)
+    // There may be hundreds of clicks and screens: the end of the page is waited for longer than each of them.
+    fn settle_expanded(&mut self, begun: Instant) -> Result<(), StepError> {
+        let page = |failure| StepError::Page(Box::new(failure));
+        let cap = self.until.min(begun + LIMITS.load);
+        self.visit.rest_for(LIMITS.plain_expanded, cap).map_err(page)
     }
 
-    fn ask_frames(&mut self, what: &str, given: &Value) -> Result<Vec<Value>, CommandError> {
-        match self.ask_page(what, given) {
+    fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.visit.ask(script, what, given)
+    }
+
+    fn ask_frames(
+        &mut self,
+        script: &'static FrameScript,
+        (what, given): (&str, &Value),
+        _: &dyn Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, CommandError> {
+        match self.ask(script, what, given) {
             Ok(answer) => Ok(vec![answer]),
             // The document is being replaced.
             Err(CommandError::Failed(_)) => Ok(vec![]),
@@ -198,7 +210,7 @@ impl Surface for WebDriverActor<'_, '_> {
             Ok(reference) => reference,
             Err(not_found) => return Ok(Err(missing(locator, not_found))),
         };
-        let state = self.visit.on(&object, "state", &Value::Null)?;
+        let state = self.visit.on(&object, "state", &need.given())?;
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{WebDriverVisit, in_function};
 use crate::{
-    elements::{ELEMENT, Node, Place, ROLES},
+    elements::{ELEMENT, FrameScript, Node, Place, ROLES},
     error::CommandError,
     limits::LIMITS,
     webdriver::is_stale,
@@ -68,8 +68,8 @@ fn node(listed: &Value) -> Option<Node> {
 
 impl WebDriverVisit<'_> {
     /// What one of the scripts for frames answers to `what`.
-    pub(super) fn ask(&self, script: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.execute(&in_function(script), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
+    pub(super) fn ask(&self, script: &FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
+        self.execute(&in_function(script.body), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
     }
 
     /// Runs an operation of `js/element.js` on an element. One that has gone is answered as by the script.

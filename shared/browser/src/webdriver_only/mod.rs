@@ -11,10 +11,12 @@
 //! | [`controls`] | lists the elements that can be acted on |
 //! | [`act`] | takes steps in the page |
 //! | [`screenshot`] | takes pictures and prints |
+//! | [`state`] | reads and sets cookies and storage |
 
 mod act;
 mod controls;
 pub(crate) mod screenshot;
+pub(crate) mod state;
 
 use std::{
     cell::Cell,
@@ -149,6 +151,7 @@ pub(crate) fn visit<'a, T>(
             return Err(error);
         }
     };
+    profile.note_origin(&page.url.origin().ascii_serialization());
     // If the steps led to another URL, the page is recorded under that URL.
     let has_left = began.get() && !same_page(&before, &page.url);
     record(&ShownPage {
@@ -181,6 +184,21 @@ impl WebDriverVisit<'_> {
     /// Waits until the page rests, and takes it.
     pub(crate) fn rest(&self) -> Result<(Page, Value), Failure> {
         self.wait(None, false)?.ok_or_else(|| self.failure(CommandError::Late))
+    }
+
+    /// Waits until the text has rested for `rest`, at most until `cap`.
+    fn rest_for(&self, rest: Duration, cap: Instant) -> Result<(), Failure> {
+        let (mut size, mut since) = ((0, 0), Instant::now());
+        loop {
+            let probe = self.probe(None)?;
+            if probe.size != size {
+                (size, since) = (probe.size, Instant::now());
+            }
+            if (probe.complete && since.elapsed() >= rest) || Instant::now() >= cap {
+                return Ok(());
+            }
+            thread::sleep(LIMITS.plain_pause);
+        }
     }
 
     fn load(&self) -> Result<(), Failure> {
@@ -275,7 +293,7 @@ impl WebDriverVisit<'_> {
 
     /// The page as it is now; nothing where it says that it is at work yet.
     fn taken(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(Page, Value)>, Failure> {
-        let arguments = self.script.arguments(wait_for, ready != Ready::Idle);
+        let arguments = self.script.arguments(wait_for, ready != Ready::Idle, false);
         let answer = match self.execute(&in_function(&self.script.body), &arguments, LIMITS.plain_take) {
             Err(CommandError::Failed(_)) => return Ok(None),
             Err(CommandError::Late) if Instant::now() < self.deadline => return Ok(None),

@@ -44,7 +44,7 @@ fn picture(visit: &WebDriverVisit<'_>, request: PictureRequest<'_>) -> Result<Pi
     let left = visit.deadline.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
     let patience = limits::PICTURES_TIMEOUT.min(left).as_millis() as u64;
     let given = json!({"selector": selector, "whole": false, "refresh": false, "patience": patience});
-    let ask = |what, given| visit.ask(PICTURE, what, given).map_err(|error| visit.failure(error));
+    let ask = |what, given| visit.ask(&PICTURE, what, given).map_err(|error| visit.failure(error));
     let prepared = ask("prepare", &given)?;
     let path = match selector {
         Some(selector) => {
