@@ -4,7 +4,7 @@
 //! those of its pages. To read the storage of one, a tab opens an empty page there: every request is answered here, so
 //! no server is asked and no script of the site runs.
 
-use std::{collections::BTreeMap, rc::Rc, time::Instant};
+use std::{rc::Rc, time::Instant};
 
 use ragmaker_address::Domains;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
@@ -16,6 +16,7 @@ use crate::{
     browsing::Browsing,
     cdp::BrowserSocket,
     codes::NAVIGATION_FAILED,
+    cookie::Cookie,
     error::CommandError,
     limits,
     loading::Loading,
@@ -23,41 +24,6 @@ use crate::{
     tab::{Tab, TabPreference},
     webdriver_only::state::StateTab,
 };
-
-/// A cookie, in the form of Playwright.
-#[derive(Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Cookie {
-    /// Its name.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-    /// Its domain; with a dot before it, the hosts below it receive it, too.
-    pub domain: String,
-    /// Its path.
-    #[serde(default = "root")]
-    pub path: String,
-    /// When it ends, in seconds since 1970; -1 for a session cookie.
-    #[serde(default = "session")]
-    pub expires: f64,
-    /// Whether scripts cannot read it.
-    #[serde(default)]
-    pub http_only: bool,
-    /// Whether it is sent over HTTPS only.
-    #[serde(default)]
-    pub secure: bool,
-    /// `Strict`, `Lax` or `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub same_site: Option<String>,
-}
-
-fn root() -> String {
-    "/".to_owned()
-}
-
-fn session() -> f64 {
-    -1.0
-}
 
 /// An item of local storage.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -324,15 +290,6 @@ fn parameter(cookie: &Cookie) -> Value {
     parameter
 }
 
-/// How many cookies there are for each domain.
-pub fn cookies_by_domain(cookies: &[Cookie]) -> BTreeMap<&str, usize> {
-    let mut counts = BTreeMap::new();
-    for cookie in cookies {
-        *counts.entry(cookie.domain.as_str()).or_default() += 1;
-    }
-    counts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,6 +303,5 @@ mod tests {
         assert!(parameter(&cookie)["expires"].is_null() && parameter(&cookie)["sameSite"] == "Lax");
         let short = Cookie::deserialize(&json!({"name": "a", "value": "b", "domain": "x", "expires": 9})).unwrap();
         assert_eq!((short.path.as_str(), &parameter(&short)["expires"]), ("/", &json!(9.0)));
-        assert_eq!(cookies_by_domain(&[cookie, short]), BTreeMap::from([(".x.example", 1), ("x", 1)]));
     }
 }

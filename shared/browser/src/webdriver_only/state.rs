@@ -13,11 +13,11 @@ use url::Url;
 use super::in_function;
 use crate::{
     codes::BROWSER_BUSY,
+    cookie::Cookie,
     error::{CommandError, navigation_failed},
     limits::{self, LIMITS},
     profile::Lock,
     session::BrowserLease,
-    state::Cookie,
     webdriver::Driver,
 };
 

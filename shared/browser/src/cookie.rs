@@ -1,0 +1,69 @@
+//! Cookies, in the form in which they are taken from one profile to another.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A cookie, in the form of Playwright.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cookie {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Its domain; with a dot before it, the hosts below it receive it, too.
+    pub domain: String,
+    /// Its path.
+    #[serde(default = "root")]
+    pub path: String,
+    /// When it ends, in seconds since 1970; -1 for a session cookie.
+    #[serde(default = "session")]
+    pub expires: f64,
+    /// Whether scripts cannot read it.
+    #[serde(default)]
+    pub http_only: bool,
+    /// Whether it is sent over HTTPS only.
+    #[serde(default)]
+    pub secure: bool,
+    /// `Strict`, `Lax` or `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_site: Option<String>,
+}
+
+fn root() -> String {
+    "/".to_owned()
+}
+
+fn session() -> f64 {
+    -1.0
+}
+
+/// How many cookies there are for each domain.
+pub fn cookies_by_domain(cookies: &[Cookie]) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    for cookie in cookies {
+        *counts.entry(cookie.domain.as_str()).or_default() += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cookies_are_counted_by_their_domain() {
+        let of = |domain: &str| Cookie {
+            name: "a".into(),
+            value: "b".into(),
+            domain: domain.into(),
+            path: root(),
+            expires: session(),
+            http_only: false,
+            secure: false,
+            same_site: None,
+        };
+        assert_eq!(cookies_by_domain(&[of(".x.example"), of("x")]), BTreeMap::from([(".x.example", 1), ("x", 1)]));
+    }
+}
