@@ -87,7 +87,7 @@ pub(crate) const LIMITS: Limits = Limits {
 };
 
 /// The most HTML that is taken of a page, in bytes: reading it takes four times as much memory.
-pub(crate) const MAX_HTML: usize = 10_000_000;
+pub(crate) const MAX_HTML: usize = 9_000_000;
 
 /// The time limits of one kind of request.
 #[derive(Clone, Copy, Debug)]

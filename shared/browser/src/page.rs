@@ -27,7 +27,7 @@ pub enum Ready {
     Idle,
     /// The content no longer changes; the open requests, to the hosts in `pending`, cannot add any.
     Content,
-    /// The time limit passed while a request that could add content was open, or the page has more than 10 MB of HTML;
+    /// The time limit passed while a request that could add content was open, or the page has more than 9 MB of HTML;
     /// the content so far was taken.
     Cap,
     /// The requested element exists.

@@ -15,6 +15,10 @@ use url::Url;
 /// How often one page is asked for.
 const TRIES: u32 = 4;
 
+/// How often one page waits for a browser: a grid whose hub restarts may have none for a minute, and the page was not asked
+/// for.
+const BROWSER_TRIES: u32 = 6;
+
 /// The longest wait that a site may ask for; the answer about the page says when it asks for more.
 const MAX_WAIT: Duration = Duration::from_mins(1);
 
@@ -34,13 +38,15 @@ pub(crate) struct Task {
     pub(crate) requested: String,
     pub(crate) url: Url,
     tries: u32,
+    /// How often there was no browser for it.
+    without_browser: u32,
     /// The position of its host in the queue.
     host: usize,
 }
 
 impl Task {
     pub(crate) fn new(requested: String, url: Url) -> Self {
-        Self { requested, url, tries: 0, host: 0 }
+        Self { requested, url, tries: 0, without_browser: 0, host: 0 }
     }
 }
 
@@ -150,7 +156,11 @@ impl Queue {
         self.adapt(error.is_some_and(|error| error.is(TIMEOUT) || error.is(BROWSER_BUSY)));
         let host = &mut self.hosts[task.host];
         host.active -= 1;
-        task.tries += 1;
+        if error.is_some_and(|error| error.is(BROWSER_BUSY)) {
+            task.without_browser += 1;
+        } else {
+            task.tries += 1;
+        }
         let Some(error) = error else { return Some(task) };
         let named = error.details().get("retry_after").and_then(|wait| ragmaker_http::retry_after(wait.as_str()?));
         let status = error.details().get("http_status").and_then(serde_json::Value::as_u64);
@@ -175,7 +185,7 @@ impl Queue {
         } else if !error.is(BROWSER_BUSY) && !error.is(BROWSER_LOST) {
             return Some(task);
         }
-        if task.tries >= TRIES {
+        if task.tries >= TRIES || task.without_browser >= BROWSER_TRIES {
             return Some(task);
         }
         host.waiting.push_front(task);
@@ -306,6 +316,19 @@ mod tests {
             active.extend(load(&mut queue, now));
         }
         assert_eq!(queue.tabs, 5);
+    }
+
+    #[test]
+    fn a_page_waits_for_a_browser_longer_than_it_is_asked_for() {
+        let now = Instant::now();
+        let mut queue = queue(&["http://a.example/"], 1);
+        let (busy, lost) = (BROWSER_BUSY.error("x"), BROWSER_LOST.error("x"));
+        for error in [&busy, &busy, &lost, &busy, &lost, &busy, &busy] {
+            let task = load(&mut queue, now).unwrap();
+            assert!(queue.ended(task, Some(error), now).is_none());
+        }
+        let task = load(&mut queue, now).unwrap();
+        assert!(queue.ended(task, Some(&busy), now).is_some());
     }
 
     #[test]
