@@ -33,7 +33,7 @@ const PAGES: usize = 1_000;
 const HOSTILE_EVERY: usize = 25;
 
 /// The pages that hang, crash or break off.
-const HOSTILE: [&str; 12] = [
+const HOSTILE: [&str; 13] = [
     "/slow/first-byte",
     "/content/crash",
     "/slow/loop/0",
@@ -44,6 +44,7 @@ const HOSTILE: [&str; 12] = [
     "/hostile/farewell",
     "/status/500",
     "/content/huge",
+    "/content/endless/page",
     "/hostile/talkative",
     "/busy/1/tides",
 ];
