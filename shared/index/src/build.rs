@@ -2,7 +2,7 @@
 
 use crate::{
     bits::BitWriter,
-    file::{Header, ReplacedDocument, SECTIONS, Trailer, append_checksum},
+    file::{Header, SECTIONS, Trailer, append_checksum},
     rows::{Block, Document, Row, put, take},
     stamp::Stamp,
     tokens::{Term, Tokenizer},
@@ -139,14 +139,7 @@ impl Builder {
     }
 
     /// The bytes of the segment file.
-    pub(crate) fn finish(
-        mut self,
-        catalog: Stamp,
-        title: &str,
-        id: u64,
-        on: u64,
-        replaced: &[ReplacedDocument],
-    ) -> Vec<u8> {
+    pub(crate) fn finish(mut self, catalog: Stamp, id: u64, on: u64, about: &Trailer) -> Vec<u8> {
         self.close_block();
         // The end of the last block, and the numbers of documents and chunks.
         self.row_blocks.extend_from_slice(&(self.rows.len() as u64).to_le_bytes());
@@ -193,8 +186,8 @@ impl Builder {
             put(&mut term_blocks, (terms.len() - start) as u64);
         }
         append_checksum(&mut term_blocks, 0);
-        let about = Trailer { title: title.to_owned(), replaced: replaced.to_vec() }.write();
-        let sections: [Vec<u8>; SECTIONS] = [self.rows, self.row_blocks, self.lengths, terms, term_blocks, long, about];
+        let sections: [Vec<u8>; SECTIONS] =
+            [self.rows, self.row_blocks, self.lengths, terms, term_blocks, long, about.write()];
         let lengths = std::array::from_fn(|n| sections[n].len() as u64);
         let mut bytes = Header { catalog, id, on, total: self.total, sections: lengths }.write();
         bytes.extend(sections.into_iter().flatten());

@@ -13,7 +13,7 @@ use std::{fs::File, io};
 use crate::{error::IndexError, rows, stamp::Stamp};
 
 /// Changes with the format and with everything that affects terms or chunks.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX04");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"RMINDX05");
 pub(crate) const HEADER: usize = 24 * 8;
 /// The sections of the file, in order.
 pub(crate) const ROWS: usize = 0;
@@ -135,10 +135,13 @@ pub(crate) struct ReplacedDocument {
     pub(crate) chunks: usize,
 }
 
-/// The last section: the title of the knowledge base, and the replaced documents.
+/// The last section: facts about the knowledge base, and the replaced documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Trailer {
+    /// The title of the knowledge base.
     pub(crate) title: String,
+    /// The number of listed documents that are not indexed, because their files are outside the knowledge base.
+    pub(crate) outside: usize,
     pub(crate) replaced: Vec<ReplacedDocument>,
 }
 
@@ -146,6 +149,7 @@ impl Trailer {
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut bytes = vec![];
         rows::put_text(&mut bytes, &self.title);
+        rows::put(&mut bytes, self.outside as u64);
         for replaced in &self.replaced {
             for value in [replaced.document, replaced.first_chunk, replaced.chunks] {
                 rows::put(&mut bytes, value as u64);
@@ -158,7 +162,8 @@ impl Trailer {
     pub(crate) fn read(bytes: Vec<u8>) -> Result<Self, IndexError> {
         let bytes = take_checked(bytes)?;
         let mut rest = bytes.as_slice();
-        let mut about = Self { title: rows::take_text(&mut rest)?.to_owned(), replaced: vec![] };
+        let title = rows::take_text(&mut rest)?.to_owned();
+        let mut about = Self { title, outside: rows::take(&mut rest)? as usize, replaced: vec![] };
         while !rest.is_empty() {
             let mut next = || rows::take(&mut rest).map(|value| value as usize);
             about.replaced.push(ReplacedDocument { document: next()?, first_chunk: next()?, chunks: next()? });

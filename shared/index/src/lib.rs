@@ -113,6 +113,9 @@ pub struct SearchResult {
     pub coverage: f32,
     /// The number of searched documents.
     pub documents: usize,
+    /// For each catalog, the number of listed documents that are not searched, because their files are outside the
+    /// knowledge base.
+    pub outside: Vec<usize>,
     /// With an [`Embedder`]: how many parts were also ranked by vectors.
     pub nearness: Option<VectorCoverage>,
 }

@@ -92,7 +92,8 @@ pub(crate) fn ranked(
     }
     let hits = found.iter().take(most).map(|one| hit(one, &parts, &mut texts)).collect::<Result<Vec<_>, _>>()?;
     let documents = parts.iter().map(|part| part.segment.documents()).sum();
-    Ok(SearchResult { hits, total, coverage, documents, nearness })
+    let outside = indexes.iter().map(|index| index.outside).collect();
+    Ok(SearchResult { hits, total, coverage, documents, outside, nearness })
 }
 
 /// For each segment, the score of every chunk and the terms of the query that it contains.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::{
     build::{Builder, IndexedTexts},
     error::IndexError,
-    file::{ReplacedDocument, Source},
+    file::{ReplacedDocument, Source, Trailer},
     read::Reader,
     rows::{Document, IndexedDocument, Row},
     stamp::Stamp,
@@ -53,8 +53,8 @@ fn built(documents: &[Vec<String>]) -> Vec<u8> {
             IndexedTexts { measured: [(&parts[part], 1), ("", 1)], title: ("", 2) }
         });
     }
-    let replaced = [ReplacedDocument { document: 3, first_chunk: 4, chunks: 5 }];
-    builder.finish(STAMP, "潮 Tides", 11, 10, &replaced)
+    let replaced = vec![ReplacedDocument { document: 3, first_chunk: 4, chunks: 5 }];
+    builder.finish(STAMP, 11, 10, &Trailer { title: "潮 Tides".to_owned(), outside: 300, replaced })
 }
 
 /// The chunks with each term, with their weights.
@@ -90,7 +90,8 @@ fn written_data_is_read_back() {
     let reader = Reader::open(Source::Memory(built(&documents))).unwrap();
     let chunks = documents.iter().map(Vec::len).sum();
     assert_eq!((reader.documents(), reader.chunks(), reader.header.on), (200, chunks, 10));
-    assert_eq!((reader.about.title.as_str(), reader.about.replaced[0].chunks), ("潮 Tides", 5));
+    let about = &reader.about;
+    assert_eq!((about.title.as_str(), about.outside, about.replaced[0].chunks), ("潮 Tides", 300, 5));
     let mut first = 0;
     let mut seen = 0;
     reader

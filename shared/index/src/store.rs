@@ -24,7 +24,7 @@ use crate::{
     build::{Builder, IndexedTexts},
     chunks::chunks,
     error::IndexError,
-    file::{ReplacedDocument, Source},
+    file::{ReplacedDocument, Source, Trailer},
     read::Reader,
     rows::{Document, IndexedDocument},
     stamp::Stamp,
@@ -96,6 +96,8 @@ pub(crate) struct Index {
     pub(crate) segments: Vec<Segment>,
     pub(crate) root: PathBuf,
     pub(crate) title: String,
+    /// The number of listed documents whose files are outside the knowledge base.
+    pub(crate) outside: usize,
     /// The folder of the index, if one could be written.
     pub(crate) place: Option<PathBuf>,
 }
@@ -109,7 +111,7 @@ impl Index {
         let (Some(folder), Some(root)) = (catalog.folder(), catalog.root()) else {
             // An unreadable catalog is an error here.
             catalog.read()?;
-            return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new(), place: None });
+            return Ok(Self { segments: vec![], root: PathBuf::new(), title: String::new(), outside: 0, place: None });
         };
         let places = places(catalog);
         let stamp = stamp(catalog.file());
@@ -125,7 +127,7 @@ impl Index {
                         index.touch(place);
                         return Ok(index);
                     }
-                    Ok(Changes::Of(sources)) if index.follow(place, &sources, stamp, &index.title.clone()) => {
+                    Ok(Changes::Of(listed)) if index.follow(place, &listed, stamp) => {
                         return Ok(index);
                     }
                     _ => {}
@@ -134,18 +136,17 @@ impl Index {
             old.push((place, index));
         }
         let contents = catalog.read()?;
-        let title = contents.header.title.as_deref().unwrap_or_default();
-        let sources = sources(&contents, &folder, &root);
+        let listed = ListedDocuments::of(&contents, &folder, &root);
         for (place, mut index) in old {
-            if index.follow(place, &sources, stamp, title) {
+            if index.follow(place, &listed, stamp) {
                 return Ok(index);
             }
         }
         let mut builder = Builder::new();
-        for source in &sources {
+        for source in &listed.sources {
             source.add_to(&mut builder);
         }
-        let bytes = builder.finish(stamp, title, new_id(), 0, &[]);
+        let bytes = builder.finish(stamp, new_id(), 0, &listed.about(vec![]));
         let place = places.into_iter().find(|place| write(place, ALL, &bytes).is_ok());
         if let Some(place) = &place {
             // It extends a segment that no longer exists.
@@ -154,7 +155,8 @@ impl Index {
         // If no folder can be written, the index is used from memory.
         let reader = Reader::open(Source::Memory(bytes)).ok();
         let segments = reader.into_iter().map(|reader| Segment { reader, replaced: vec![] }).collect();
-        Ok(Self { segments, root, title: title.to_owned(), place })
+        let ListedDocuments { title, outside, .. } = listed;
+        Ok(Self { segments, root, title, outside, place })
     }
 
     /// Opens the index in the folder `place`.
@@ -162,9 +164,9 @@ impl Index {
         let open =
             |name| Reader::open(Source::File(open_derived_file(&place.join(name), fs::File::options().read(true))?));
         let all = open(ALL)?;
-        let (id, title) = (all.header.id, all.about.title.clone());
+        let (id, title, outside) = (all.header.id, all.about.title.clone(), all.about.outside);
         let segments = vec![Segment { reader: all, replaced: vec![] }];
-        let mut index = Self { segments, root: root.to_owned(), title, place: Some(place.to_owned()) };
+        let mut index = Self { segments, root: root.to_owned(), title, outside, place: Some(place.to_owned()) };
         if let Ok(recent) = open(RECENT)
             && recent.header.on == id
         {
@@ -177,6 +179,7 @@ impl Index {
         self.segments.truncate(1);
         self.segments[0].replaced.clone_from(&recent.about.replaced);
         self.title.clone_from(&recent.about.title);
+        self.outside = recent.about.outside;
         self.segments.push(Segment { reader: recent, replaced: vec![] });
     }
 
@@ -267,20 +270,21 @@ impl Index {
                 stale: document.stale,
             });
         })?;
-        Ok(Changes::Of(sources))
+        Ok(Changes::Of(ListedDocuments { title: self.title.clone(), sources, outside: self.outside }))
     }
 
-    /// Writes a segment of the documents in `sources` that changed since the first segment; returns false if
+    /// Writes a segment of the documents in `listed` that changed since the first segment; returns false if
     /// there are too many.
-    fn follow(&mut self, place: &Path, sources: &[SourceFile], stamp: Stamp, title: &str) -> bool {
-        let Ok(Some(bytes)) = self.recent(sources, stamp, title) else { return false };
+    fn follow(&mut self, place: &Path, listed: &ListedDocuments, stamp: Stamp) -> bool {
+        let Ok(Some(bytes)) = self.recent(listed, stamp) else { return false };
         if write(place, RECENT, &bytes).is_err() {
             return false;
         }
         Reader::open(Source::Memory(bytes)).map(|recent| self.add(recent)).is_ok()
     }
 
-    fn recent(&self, sources: &[SourceFile], stamp: Stamp, title: &str) -> Result<Option<Vec<u8>>, IndexError> {
+    fn recent(&self, listed: &ListedDocuments, stamp: Stamp) -> Result<Option<Vec<u8>>, IndexError> {
+        let sources = &listed.sources;
         let mut wanted: HashMap<&str, &SourceFile> = sources.iter().map(|one| (one.path.as_str(), one)).collect();
         let Some(all) = self.segments.first().map(|segment| &segment.reader) else { return Ok(None) };
         let mut replaced = vec![];
@@ -299,7 +303,7 @@ impl Index {
         for source in sources.iter().filter(|source| wanted.contains_key(source.path.as_str())) {
             source.add_to(&mut builder);
         }
-        Ok(Some(builder.finish(stamp, title, new_id(), all.header.id, &replaced)))
+        Ok(Some(builder.finish(stamp, new_id(), all.header.id, &listed.about(replaced))))
     }
 }
 
@@ -307,7 +311,7 @@ impl Index {
 enum Changes {
     None,
     /// All documents in their current state.
-    Of(Vec<SourceFile>),
+    Of(ListedDocuments),
     /// Only the catalog has the answer.
     Unclear,
 }
@@ -368,37 +372,55 @@ struct SourceFile {
     stale: bool,
 }
 
-/// The documents inside the knowledge base; files outside, also through symbolic links, are ignored.
-fn sources(contents: &Contents, folder: &Path, root: &Path) -> Vec<SourceFile> {
-    // Resolving the symbolic links of every whole path would take longer than the rest.
-    let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
-    let mut seen = std::collections::HashSet::new();
-    let mut sources = vec![];
-    for listed in &contents.documents {
-        let Some(given) = listed.path.as_deref() else { continue };
-        let joined = folder.join(given);
-        let real = match (fs::symlink_metadata(&joined), joined.parent(), joined.file_name()) {
-            (Ok(metadata), Some(parent), Some(name)) if metadata.is_file() => {
-                let parent = folders.entry(parent.to_owned()).or_insert_with(|| fs::canonicalize(parent).ok());
-                parent.as_ref().map(|parent| (parent.join(name), Stamp::of(&metadata)))
+/// The documents that a catalog lists.
+struct ListedDocuments {
+    /// The title of the knowledge base.
+    title: String,
+    /// The documents inside the knowledge base.
+    sources: Vec<SourceFile>,
+    /// The number of the others; a symbolic link may lead outside, too.
+    outside: usize,
+}
+
+impl ListedDocuments {
+    fn of(contents: &Contents, folder: &Path, root: &Path) -> Self {
+        // Resolving the symbolic links of every whole path would take longer than the rest.
+        let mut folders: HashMap<PathBuf, Option<PathBuf>> = HashMap::new();
+        let mut seen = std::collections::HashSet::new();
+        let title = contents.header.title.clone().unwrap_or_default();
+        let mut documents = Self { title, sources: vec![], outside: 0 };
+        for listed in &contents.documents {
+            let Some(given) = listed.path.as_deref() else { continue };
+            let joined = folder.join(given);
+            let real = match (fs::symlink_metadata(&joined), joined.parent(), joined.file_name()) {
+                (Ok(metadata), Some(parent), Some(name)) if metadata.is_file() => {
+                    let parent = folders.entry(parent.to_owned()).or_insert_with(|| fs::canonicalize(parent).ok());
+                    parent.as_ref().map(|parent| (parent.join(name), Stamp::of(&metadata)))
+                }
+                (Ok(_), ..) => fs::canonicalize(&joined).ok().map(|file| (file.clone(), stamp(&file))),
+                (Err(_), ..) => None,
+            };
+            let missing = || (joined.to_string_lossy().into_owned(), joined.clone(), Stamp::NONE);
+            let inside = |(file, stamp): (PathBuf, Stamp)| {
+                let path = file.strip_prefix(root).ok()?.to_str()?.to_owned();
+                Some((path, file, stamp))
+            };
+            let Some((path, file, stamp)) = real.map_or_else(|| Some(missing()), inside) else {
+                documents.outside += 1;
+                continue;
+            };
+            if seen.insert(path.clone()) {
+                let given = [&listed.title, &listed.url, &listed.fetched_at].map(Clone::clone);
+                documents.sources.push(SourceFile { path, file, stamp, given, stale: listed.is_stale() });
             }
-            (Ok(_), ..) => fs::canonicalize(&joined).ok().map(|file| (file.clone(), stamp(&file))),
-            (Err(_), ..) => None,
-        };
-        let missing = || (joined.to_string_lossy().into_owned(), joined.clone(), Stamp::NONE);
-        let (path, file, stamp) = match real {
-            None => missing(),
-            Some((file, stamp)) => match file.strip_prefix(root).ok().and_then(Path::to_str) {
-                Some(path) => (path.to_owned(), file.clone(), stamp),
-                None => continue,
-            },
-        };
-        if seen.insert(path.clone()) {
-            let given = [&listed.title, &listed.url, &listed.fetched_at].map(Clone::clone);
-            sources.push(SourceFile { path, file, stamp, given, stale: listed.is_stale() });
         }
+        documents
     }
-    sources
+
+    /// The last section of a segment that replaces the documents `replaced` of another one.
+    fn about(&self, replaced: Vec<ReplacedDocument>) -> Trailer {
+        Trailer { title: self.title.clone(), outside: self.outside, replaced }
+    }
 }
 
 /// The text of a regular file, with its stamp before reading.

@@ -211,5 +211,14 @@ fn a_document_outside_is_not_searched() {
     let base = Base::new(&[("tides.md", TIDES)]);
     std::os::unix::fs::symlink(outside.path().join("secret.md"), base.folder.path().join("link.md")).unwrap();
     base.catalog.record(&Entry::new("https://x.example/s", "S", base.folder.path().join("link.md"))).unwrap();
-    assert!(base.find("secret").is_empty());
+    for _ in 0..2 {
+        let found = base.found("secret");
+        assert_eq!((found.total, found.documents, found.outside), (0, 1, vec![1]));
+    }
+    // It is inside, so its file is read.
+    fs::remove_file(base.folder.path().join("link.md")).unwrap();
+    fs::write(base.folder.path().join("link.md"), "# No secret\n").unwrap();
+    base.catalog.record(&Entry::new("https://x.example/s", "T", base.folder.path().join("link.md"))).unwrap();
+    let found = base.found("secret");
+    assert_eq!((found.total, found.documents, found.outside), (1, 2, vec![0]));
 }

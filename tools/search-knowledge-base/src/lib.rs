@@ -25,6 +25,8 @@ const BY_BOTH: &str =
     "BM25, k1 1.2, b 0.6; title weight 2, heading weight 1; cosine of embeddings; reciprocal rank fusion, k 10";
 /// The longest query, in characters.
 const MAX_QUERY: usize = 2_000;
+/// The reason why listed documents are not searched.
+const OUTSIDE: &str = "their files are outside the folder of the knowledge base; a refresh saves them in it";
 /// The memory limit of the regular expression of `--match`, in bytes.
 const MAX_EXPRESSION: usize = 1 << 20;
 
@@ -77,6 +79,9 @@ pub struct Answer {
     /// The difference from the configured ranking.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
+    /// The listed documents that were not searched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skipped: Vec<Skipped>,
     /// The advice if nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<&'static str>,
@@ -123,6 +128,17 @@ pub struct Hit {
     pub fetched_at: Option<String>,
     /// Whether the document changed after its summary was written.
     pub stale: bool,
+}
+
+/// Documents of a knowledge base that were not searched.
+#[derive(Serialize, JsonSchema)]
+pub struct Skipped {
+    /// The absolute path of the knowledge base's folder.
+    pub root: String,
+    /// Their number.
+    pub documents: usize,
+    /// The reason.
+    pub reason: &'static str,
 }
 
 /// A knowledge base.
@@ -179,7 +195,11 @@ impl Tool for Args {
         let embedder =
             embedder.map(|(endpoint, embed)| Embedder { name: &endpoint.name, budget: endpoint.budget(), embed });
         let found = ragmaker_index::search(&catalogs, &self.query, &filter, embedder.as_ref(), most)?;
-        let SearchResult { hits, total, coverage, documents, nearness } = found;
+        let SearchResult { hits, total, coverage, documents, outside, nearness } = found;
+        let skipped = catalogs.iter().zip(outside).filter(|(_, documents)| *documents > 0);
+        let skipped = skipped.filter_map(|(catalog, documents)| {
+            Some(Skipped { root: shown(catalog.root()?).0, documents, reason: OUTSIDE })
+        });
         let ranking = self.explain.then_some(Ranking {
             method: if nearness.is_some() { BY_BOTH } else { BY_WORDS },
             knowledge_bases: catalogs.len(),
@@ -195,6 +215,7 @@ impl Tool for Args {
             coverage: rounded(coverage),
             ranking,
             warning: unused.or_else(|| warning(nearness.as_ref()?)),
+            skipped: skipped.collect(),
             suggestion: (total == 0).then_some(
                 "Try other words, the language of the documents, fewer filters (match, since), or no phrases in quotes.",
             ),

@@ -34,6 +34,20 @@ fn all_knowledge_bases_are_searched() {
 }
 
 #[test]
+fn documents_outside_are_counted() {
+    let tree = tree();
+    tree.write("elsewhere/doc.md", "# Tides\n\nThe moon pulls the sea.\n");
+    let path = "../../../elsewhere/doc.md";
+    let catalog = json!({"title": "three", "documents": [{"url": "https://three.example/", "path": path}]});
+    tree.write("kb/three/cache/catalog.json", catalog.to_string());
+    let answer = tree.run(&["--query", "moon"]);
+    let skipped = answer["skipped"].as_array().unwrap();
+    assert_eq!((&answer["total"], skipped.len(), &skipped[0]["documents"]), (&json!(1), 1, &json!(1)), "{answer}");
+    assert!(skipped[0]["root"].as_str().unwrap().ends_with("kb/three"), "{answer}");
+    assert!(tree.run(&["--query", "moon", "--kb-root", "kb/one"]).get("skipped").is_none());
+}
+
+#[test]
 fn filters_leave_out() {
     let tree = tree();
     let total = |arguments: &[&str]| tree.run(&[&["--query", "moon 月"], arguments].concat())["total"].clone();
