@@ -21,6 +21,7 @@ use rustix::{
 
 use crate::{
     CROSS_DEVICE, Place,
+    attributes::copy_attributes,
     change::Entry,
     delete::{delete_in, names_in, open_directory},
     io_error,
@@ -98,7 +99,7 @@ impl Crossing<'_> {
                 for name in sorted_names(&directory).map_err(fail)? {
                     self.copy(&directory, &name, &copy, &name, &path.join(&name))?;
                 }
-                take_over(&copy, &stat).map_err(|error| io_error(&error, &at))?;
+                take_over(&directory, &copy, &stat).map_err(|error| io_error(&error, &at))?;
                 sync(&copy);
                 Ok(())
             }
@@ -118,14 +119,17 @@ fn copy_file(from: &OwnedFd, name: &OsStr, to: &OwnedFd, new: &OsStr, stat: &Sta
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut copy = File::from(rustix::fs::openat(to, new, flags, Mode::RUSR | Mode::WUSR)?);
     io::copy(&mut source, &mut copy)?;
-    take_over(&copy, stat)?;
+    take_over(&source, &copy, stat)?;
     copy.sync_all()
 }
 
-/// Gives the copy `to` the owner, where this user may set it, the permissions and the times of the entry with `stat`.
-fn take_over(to: impl AsFd, stat: &Stat) -> io::Result<()> {
+/// Gives the copy `to` the owner, where this user may set it, the permissions, the extended attributes and the times of
+/// the entry `from` with `stat`.
+fn take_over(from: impl AsFd, to: impl AsFd, stat: &Stat) -> io::Result<()> {
     let _ = rustix::fs::fchown(&to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
     rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & 0o777))?;
+    // After the permissions, because an access control list contains them.
+    copy_attributes(from, &to)?;
     let [accessed, modified] = times(stat);
     let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
     File::from(to.as_fd().try_clone_to_owned()?).set_times(times)
@@ -221,6 +225,38 @@ mod tests {
         go((from, "a"), (to, "b"), true).unwrap();
         assert_eq!(fs::read_to_string(to.join("b")).unwrap(), "a");
         assert!(!from.join("a").exists());
+    }
+
+    #[test]
+    fn attributes_and_access_control_lists_go_along() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+
+        /// `user::rw-, user:1000:r--, group::r--, mask::r--, other::r--`, as Linux keeps it.
+        const LIST: [(u16, u16, u32); 5] =
+            [(1, 6, u32::MAX), (2, 4, 1000), (4, 4, u32::MAX), (16, 4, u32::MAX), (32, 4, u32::MAX)];
+        let Some((here, there)) = two() else { return };
+        let (from, to) = (here.path(), there.path());
+        fs::create_dir(from.join("tree")).unwrap();
+        fs::write(from.join("tree/a"), "a").unwrap();
+        let entry = |(tag, permissions, id): (u16, u16, u32)| {
+            [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat()
+        };
+        let list = [2_u32.to_le_bytes().to_vec(), LIST.into_iter().flat_map(entry).collect()].concat();
+        let wanted = [("tree", "user.note", b"of the folder".to_vec()), ("tree/a", "user.note", b"\0b".to_vec())];
+        let wanted = wanted.into_iter().chain([("tree/a", "system.posix_acl_access", list)]);
+        // Neither file system has to keep them.
+        let is_kept = |(path, name, value): &(&str, &str, Vec<u8>)| {
+            fs::write(to.join("probe"), "").unwrap();
+            let set = |file: PathBuf| setxattr(file, *name, value, XattrFlags::empty()).is_ok();
+            set(to.join("probe")) && set(from.join(path))
+        };
+        let kept: Vec<_> = wanted.filter(is_kept).collect();
+        go((from, "tree"), (to, "tree"), false).unwrap();
+        for (path, name, value) in kept {
+            let mut found = vec![0; 256];
+            let length = getxattr(to.join(path), name, found.as_mut_slice()).unwrap();
+            assert_eq!(found[..length], value, "{path} {name}");
+        }
     }
 
     #[test]

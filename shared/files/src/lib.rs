@@ -5,6 +5,7 @@
 //! directory tree changes in between.
 
 mod across;
+mod attributes;
 mod caller;
 mod catalogued;
 mod change;
