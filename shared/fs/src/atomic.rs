@@ -98,14 +98,27 @@ pub fn sweep_temporary(folder: &Path, age: Duration) {
 /// least `age` ago. Those of other users stay.
 pub fn sweep_folders(prefix: &str, age: Duration) {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        let is_folder = || entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let modified = || entry.metadata().and_then(|metadata| metadata.modified()).ok();
-        let is_old = || modified().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_folder() && is_old() {
-            // The system refuses to remove those of others.
+        if !entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+            continue;
+        }
+        // The entry itself, not the target of a link.
+        let Ok(metadata) = entry.metadata() else { continue };
+        let is_old = metadata.modified().ok().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
+        if metadata.is_dir() && is_old && is_own(&metadata) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether an entry belongs to this user. The system lets root remove those of others, too.
+#[cfg(unix)]
+fn is_own(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
 }
 
 /// Whether `name` has the form of [`temporary_name`].
@@ -345,6 +358,22 @@ mod tests {
         let mut expected = kept.map(OsString::from);
         expected.sort();
         assert_eq!(left, expected);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn folders_of_others_are_not_swept() {
+        let prefix = format!("ragmaker-swept-{}-", process::id());
+        let make = |name: &str| tempfile::Builder::new().prefix(&(prefix.clone() + name)).tempdir().unwrap();
+        let (own, theirs, other) = (make("own"), make("theirs"), tempfile::tempdir().unwrap());
+        fs::write(own.path().join("a"), "").unwrap();
+        // Only root can give it away.
+        let is_theirs = std::os::unix::fs::chown(theirs.path(), Some(65_534), None).is_ok();
+        sweep_folders(&prefix, Duration::from_hours(1));
+        assert!(own.path().exists());
+        sweep_folders(&prefix, Duration::ZERO);
+        assert!(!own.path().exists() && other.path().exists());
+        assert_eq!(theirs.path().exists(), is_theirs);
     }
 
     #[cfg(unix)]

@@ -1,13 +1,16 @@
 //! The address of a repository, and the address of a file in it at a commit.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use ragmaker_address::URL_NOT_ALLOWED;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use url::Url;
 
-use crate::command::Network;
+use crate::{Storage, command::Network};
 
 /// The characters that are escaped in the path of an address.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -36,6 +39,8 @@ pub struct Address {
     repository: String,
     /// The folder, of a local one.
     local: Option<PathBuf>,
+    /// What Git reads there, if that was found out already.
+    storage: Option<Arc<Storage>>,
     host: Option<String>,
     /// Whether Git follows an HTTP redirect to another address.
     redirects: bool,
@@ -145,8 +150,17 @@ impl Address {
     fn local(path: &Path) -> Self {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let repository = path.to_string_lossy().into_owned();
-        let (given, local) = (repository.clone(), Some(path));
-        Self { given, repository, local, host: None, redirects: true, relative: false, web: None, part: None }
+        Self {
+            given: repository.clone(),
+            repository,
+            local: Some(path),
+            storage: None,
+            host: None,
+            redirects: true,
+            relative: false,
+            web: None,
+            part: None,
+        }
     }
 
     fn remote(url: &Url) -> Option<Self> {
@@ -179,7 +193,8 @@ impl Address {
             let _ = shown.set_username("");
         }
         let (given, repository, host) = (url.into(), shown.into(), Some(host));
-        Some(Self { given, repository, local: None, host, redirects: true, relative: false, web, part })
+        let (local, storage) = (None, None);
+        Some(Self { given, repository, local, storage, host, redirects: true, relative: false, web, part })
     }
 
     /// The repository, without a password: what is recorded, and read again by [`Address::parse`].
@@ -202,10 +217,18 @@ impl Address {
         self.local.as_deref()
     }
 
-    /// The same local repository with its resolved path.
-    #[must_use]
-    pub fn at(&self, path: &Path) -> Self {
-        Self::local(path)
+    /// The local repository at `path` with this storage, which the caller has checked.
+    pub fn checked(path: &Path, storage: Storage) -> Self {
+        Self { storage: Some(Arc::new(storage)), ..Self::local(path) }
+    }
+
+    /// What Git reads of a local repository; `None` for a remote one.
+    pub(crate) fn storage(&self) -> Result<Option<Arc<Storage>>, Error> {
+        match (&self.storage, &self.local) {
+            (Some(storage), _) => Ok(Some(Arc::clone(storage))),
+            (None, Some(path)) => Storage::of(path).map(|storage| Some(Arc::new(storage))),
+            (None, None) => Ok(None),
+        }
     }
 
     /// The host of a remote repository.

@@ -13,6 +13,8 @@ use std::{
 };
 
 use ragmaker_tool::Error;
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
 use tempfile::TempDir;
 
 use crate::{AUTH_REQUIRED, GIT_FAILED, GIT_NOT_FOUND, REF_NOT_FOUND, REPO_NOT_FOUND};
@@ -35,6 +37,10 @@ const TEMPORARY: &str = "ragmaker-git-";
 
 /// The age at which a temporary Git directory is one that a killed process left.
 const LEFT: Duration = Duration::from_hours(24);
+
+/// A shell program that runs its arguments, and ends all processes of its group when it is told to end. Git does not end the
+/// programs with which it speaks HTTP or ssh.
+const GROUP: &str = r#"exec 3<&0; trap "trap '' TERM; kill -s TERM 0" TERM; "$@" <&3 3<&- & exec 3<&-; wait "$!""#;
 
 /// Configuration for every call. Git reads no configuration but that of a Git directory which was made for the call; this is
 /// the second line of defence, because the command line has the last word.
@@ -70,7 +76,7 @@ pub(crate) enum Network {
 
 /// A call of Git in the repository whose Git directory is `folder`, or in none.
 pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, arguments: &[S]) -> Command {
-    let mut command = program();
+    let mut command = program(network);
     // The caller's variables could name other programs, configuration or repositories.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
@@ -111,21 +117,39 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
 }
 
 /// The program `git`. Where `setpriv` of util-linux 2.33 or later is installed, it ends with the thread that started it,
-/// even if this process is killed.
-fn program() -> Command {
+/// even if this process is killed, and so do the programs that it starts for the network.
+fn program(network: Network) -> Command {
     // Those of BusyBox and of older versions do not have the option.
     static CAN_END_WITH_PARENT: LazyLock<bool> = LazyLock::new(|| {
         let mut probe = Command::new("setpriv");
-        probe.args(["--pdeathsig", "TERM", "git", "--version"]);
+        probe.args(["--pdeathsig", "TERM", "sh", "-c", "exec git --version"]);
         probe.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         cfg!(target_os = "linux") && probe.status().is_ok_and(|status| status.success())
     });
-    if *CAN_END_WITH_PARENT {
-        let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "TERM", "git"]);
-        return command;
+    let (mut command, starts_none) = (Command::new("setpriv"), network == Network::Refused);
+    command.args(["--pdeathsig", "TERM"]);
+    match *CAN_END_WITH_PARENT {
+        false => return Command::new("git"),
+        true if starts_none => {}
+        true => {
+            #[cfg(unix)]
+            std::os::unix::process::CommandExt::process_group(&mut command, 0);
+            command.args(["sh", "-c", GROUP, "sh"]);
+        }
     }
-    Command::new("git")
+    command.arg("git");
+    command
+}
+
+/// Ends `child`, and the processes of its group if it leads one.
+fn stop(child: &mut Child) {
+    #[cfg(unix)]
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // An error says that it leads none, or has ended.
+        let _ = kill_process_group(pid, Signal::KILL);
+    }
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// A new temporary Git directory.
@@ -186,8 +210,7 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
         }
         let large = out.metadata().is_ok_and(|metadata| metadata.len() > MAX);
         if large || started.elapsed() > TIMEOUT {
-            let _ = child.kill();
-            let _ = child.wait();
+            stop(child);
             let reason = if large { "printed more than 256 MiB" } else { "took more than ten minutes" };
             return Err(GIT_FAILED.error(format!("git {reason}, and was stopped")));
         }

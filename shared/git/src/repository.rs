@@ -12,7 +12,7 @@ use ragmaker_tool::Error;
 use tempfile::TempDir;
 
 use crate::{
-    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND, Storage,
+    Address, GIT_FAILED, PATH_NOT_FOUND, REF_NOT_FOUND,
     command::{Network, git, run, start, temporary},
 };
 
@@ -55,11 +55,8 @@ pub fn resolve(address: &Address, reference: Option<&str>) -> Result<Resolved, E
     if let Some(reference) = reference {
         check(reference)?;
     }
-    match address.local_path() {
-        Some(path) => {
-            let view = Storage::of(path)?.view()?;
-            resolve_local(view.path(), reference)
-        }
+    match address.storage()? {
+        Some(storage) => resolve_local(storage.view()?.path(), reference),
         None => resolve_remote(address, reference),
     }
 }
@@ -84,11 +81,11 @@ impl Repository {
     ///
     /// The codes of [`crate::ERRORS`].
     pub fn open(address: &Address, reference: Option<&str>) -> Result<Self, Error> {
-        if let Some(local) = address.local_path() {
+        if let Some(storage) = address.storage()? {
             if let Some(reference) = reference {
                 check(reference)?;
             }
-            let folder = Storage::of(local)?.view()?;
+            let folder = storage.view()?;
             let Resolved { commit, reference, path, .. } = resolve_local(folder.path(), reference)?;
             return Ok(Self { folder, is_fetched: false, network: Network::Refused, reference, path, commit });
         }

@@ -31,7 +31,7 @@ const MAX: usize = 64;
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The places that Git reads for a local repository.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Storage {
     /// The text of its file `HEAD`.
     head: String,

@@ -22,7 +22,8 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
     let given =
         if Path::new(text.trim()).is_absolute() || text.contains("://") { named } else { Path::new(text.trim()) };
     let path = roots.place(&given.to_string_lossy())?.path();
-    for place in Storage::of(&path)?.places() {
+    let storage = Storage::of(&path)?;
+    for place in storage.places() {
         roots.place(&place.to_string_lossy()).map_err(|error| {
             PATH_NOT_ALLOWED
                 .error(format!("the repository at {} keeps its content elsewhere: {}", path.display(), error.message()))
@@ -30,7 +31,7 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
                 .detail("path", place.to_string_lossy())
         })?;
     }
-    Ok(address.at(&path))
+    Ok(Address::checked(&path, storage))
 }
 
 /// Refuses a repository on a host that may not be visited. Where this is decided by the host, the server must not send Git
