@@ -98,6 +98,7 @@ fn only_changed_pages_are_rewritten() {
         gone: vec![100, 105, 110, 111, 113],
         moved: vec![120, 121, 122, 125, 130],
         framed: (150..180).collect(),
+        ..Changes::default()
     };
     site.change(changes.clone());
     let output = fetch(&project, &site).run();
@@ -222,6 +223,60 @@ fn a_page_that_a_browser_saved_is_compared_there() {
     site.change(Changes { gone: vec![3], ..Changes::default() });
     assert_eq!(refresh()["verdict"], "gone");
     assert!(!Path::new(file).exists());
+    project.tool("browser-close").run().answer();
+}
+
+#[test]
+fn a_page_that_only_leads_on_is_followed_and_not_saved() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let (url, prefix) = (site.url("/docs/onward"), site.url("/docs/"));
+    let page = project.tool("http-fetch").args(["--url", &url, "--browser", "never"]).run();
+    assert_eq!(page.answer()["url"], site.page(25));
+    let section = ["--section", "--prefix", &prefix, "--match", "onward|page-25$", "--kb-root", "kb"];
+    let fetched = project.tool("http-fetch").args(["--url", &url, "--depth", "1"]).args(section).run();
+    let report = report(fetched.answer());
+    assert_eq!(with(&report, "added"), BTreeSet::from([site.page(25)]));
+    assert!(report[&url]["reason"].as_str().unwrap().contains(&site.page(25)), "{}", report[&url]);
+}
+
+#[test]
+fn a_refresh_asks_for_each_thing_once() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    // Three sections of one site; the text of page 62 is the publisher's.
+    for (number, prefix) in [(25, "/docs/part-1/"), (45, "/docs/part-2/"), (62, "/docs/")] {
+        let (url, prefix) = (site.page(number), site.url(prefix));
+        let section = ["--section", "--depth", "0", "--browser", "never", "--kb-root", "kb", "--prefix", &prefix];
+        assert_eq!(project.tool("http-fetch").args(["--url", &url]).args(section).run().answer()["counts"]["added"], 1);
+    }
+    site.forget();
+    site.change(Changes { without_markdown: vec![62], ..Changes::default() });
+    let answer = project.tool("refresh-knowledge-base").args(["--kb-root", "kb", "--allow-private"]).run();
+    let counts = &answer.answer()["counts"];
+    assert_eq!((&counts["changed"], &counts["unchanged"]), (&json!(1), &json!(2)), "{counts}");
+    let asked = |path: &str| site.requests().iter().filter(|asked| *asked == path).count();
+    assert_eq!((asked("/robots.txt"), asked("/docs/markdown/62.md")), (1, 1), "{:?}", site.requests());
+}
+
+#[test]
+fn the_browser_keeps_to_the_section_and_to_robots_txt() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let fetch = |path: &str| {
+        let (url, prefix) = (site.url(path), site.url("/docs/"));
+        let section = ["--url", &url, "--section", "--prefix", &prefix, "--depth", "0", "--kb-root", "kb"];
+        let fetched = project.tool("http-fetch").args(section).run();
+        report(fetched.answer())[&url].clone()
+    };
+    let shown = fetch("/docs/shell/data");
+    assert_eq!((&shown["verdict"], &shown["via"]), (&json!("added"), &json!("browser")), "{shown}");
+    let text = fs::read_to_string(shown["file_path"].as_str().unwrap()).unwrap();
+    assert!(text.contains("the data of the shell"), "{text}");
+    let left = fetch("/docs/shell/leave");
+    let reason = left["reason"].as_str().unwrap();
+    assert_eq!(left["verdict"], "refused", "{left}");
+    assert!(reason.contains("/docs/private/a") && reason.contains("robots.txt disallows it"), "{left}");
+    // A part of a page is not of the section, and may be requested.
+    let forbidden = site.requests().into_iter().filter(|path| Section::is_forbidden(path) && path != "/tides.json");
+    assert_eq!(forbidden.collect::<Vec<_>>(), Vec::<String>::new());
     project.tool("browser-close").run().answer();
 }
 

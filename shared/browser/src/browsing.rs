@@ -16,6 +16,7 @@ use crate::{
     limits::LIMITS,
     profile::Profile,
     remote::Remote,
+    request_policy::RequestRule,
     session::{BrowserLease, BrowserReservation},
 };
 
@@ -28,6 +29,8 @@ pub struct Browsing {
     pub(crate) domains: Domains,
     /// The machines that may be accessed.
     pub(crate) machines: Machines,
+    /// The caller's rule for the requests of pages.
+    pub(crate) rule: Option<RequestRule>,
     /// The filter lists for the requests of pages.
     pub(crate) block_list: Option<Rc<BlockList>>,
     /// The endpoint whose browsers are used instead of those of this machine.
@@ -53,6 +56,7 @@ impl Browsing {
             profile: Profile::of(&cache, session)?,
             domains,
             machines,
+            rule: None,
             block_list,
             remote,
             reserves: Cell::new(false),
@@ -63,6 +67,12 @@ impl Browsing {
     #[must_use]
     pub fn within(self, machines: Machines) -> Self {
         Self { machines, ..self }
+    }
+
+    /// Restricts the requests of pages by `rule`, where the browser can be asked about each request.
+    #[must_use]
+    pub fn obeying(self, rule: Option<RequestRule>) -> Self {
+        Self { rule, ..self }
     }
 
     /// Connects to the session's browser or starts one, and keeps it until the value is dropped, so that a

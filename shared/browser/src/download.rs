@@ -114,7 +114,7 @@ impl Download<'_, '_> {
     /// The reason why the file may not be taken.
     fn refusal(&self, url: &Url, paused: &Value) -> Option<Error> {
         let allowed = ragmaker_address::check(url).and_then(|()| self.navigation.domains.check(url));
-        let reached = self.navigation.loading.machine_policy().map_or(Ok(()), |reach| reach.check(url, None));
+        let reached = self.navigation.loading.request_policy().map_or(Ok(()), |reach| reach.check(url, None));
         let length = header(paused, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
         let is_long = length.is_some_and(|length| length > MAX_BYTES);
         allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url)))

@@ -13,7 +13,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{block_list::BlockList, machine_policy::MachinePolicy};
+use crate::{
+    block_list::BlockList,
+    request_policy::{RequestPolicy, RequestRule},
+};
 
 /// The parts of a page that are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +41,7 @@ const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 pub(crate) struct Loading {
     load: Load,
     block_list: Option<Rc<BlockList>>,
-    machine_policy: Option<MachinePolicy>,
+    request_policy: Option<RequestPolicy>,
     /// Whether no request is made at all.
     is_nothing: bool,
 }
@@ -50,17 +53,17 @@ impl Loading {
     }
 
     pub(crate) fn new(load: Load, block_list: Option<Rc<BlockList>>) -> Self {
-        Self { load, block_list, machine_policy: None, is_nothing: false }
+        Self { load, block_list, request_policy: None, is_nothing: false }
     }
 
-    /// Restricts the requests to `network`.
-    pub(crate) fn within(self, network: &Network) -> Self {
-        Self { machine_policy: MachinePolicy::new(network), ..self }
+    /// Restricts the requests to `network` and by `rule`.
+    pub(crate) fn within(self, network: &Network, rule: Option<&RequestRule>) -> Self {
+        Self { request_policy: RequestPolicy::new(network, rule), ..self }
     }
 
-    /// The restriction; `None` if all machines may be accessed.
-    pub(crate) fn machine_policy(&self) -> Option<&MachinePolicy> {
-        self.machine_policy.as_ref()
+    /// The restriction; `None` if there is none.
+    pub(crate) fn request_policy(&self) -> Option<&RequestPolicy> {
+        self.request_policy.as_ref()
     }
 
     /// The parts of a page that are loaded.
@@ -70,7 +73,7 @@ impl Loading {
 
     /// Whether every request is checked, and not only those of some kinds.
     pub(crate) fn checks_all(&self) -> bool {
-        self.block_list.is_some() || self.machine_policy.is_some() || self.is_nothing
+        self.block_list.is_some() || self.request_policy.is_some() || self.is_nothing
     }
 
     /// The requests that the browser is to ask about; none where all are made.
@@ -94,7 +97,7 @@ impl Loading {
         let (kind, asked) = (request["resourceType"].as_str().unwrap_or_default(), &request["request"]);
         let text = |key: &str| asked[key].as_str().unwrap_or_default();
         let is_page = kind == "Document" && request["frameId"] == frame;
-        if self.machine_policy.as_ref().is_some_and(|machine_policy| machine_policy.refuses(text("url"), is_page)) {
+        if self.request_policy.as_ref().is_some_and(|request_policy| request_policy.refuses(text("url"), is_page)) {
             return ("Fetch.failRequest", json!({"requestId": id, "errorReason": "AddressUnreachable"}));
         }
         let blocks = |list: &BlockList| list.blocks(text("url"), page, kind, text("method"));

@@ -19,9 +19,9 @@ use crate::{
     facts::Facts,
     limits::LIMITS,
     loading::Loading,
-    machine_policy::MachinePolicy,
     page::{Outcome, Page},
     readiness::{Network, PageScript, Readiness, ReadyPage, WaitResult},
+    request_policy::RequestPolicy,
     tab::Tab,
 };
 
@@ -175,7 +175,7 @@ impl Navigation<'_> {
             let facts = Facts::of_status(self.url.clone(), status);
             return Ok((Page::new(facts, &self.url, &headers, Outcome::IDLE), Value::Null));
         }
-        if let Some(refusal) = self.loading.machine_policy().and_then(MachinePolicy::refusal) {
+        if let Some(refusal) = self.loading.request_policy().and_then(RequestPolicy::refusal) {
             return Err(refusal.into());
         }
         let error = refused_load(&self.url, url, status, media, error);
@@ -263,7 +263,7 @@ impl Navigation<'_> {
         let ReadyPage { outcome, facts, content } = page;
         self.handle_events();
         if facts.url.scheme() == "chrome-error" {
-            if let Some(refusal) = self.loading.machine_policy().and_then(MachinePolicy::refusal) {
+            if let Some(refusal) = self.loading.request_policy().and_then(RequestPolicy::refusal) {
                 return Err(refusal.into());
             }
             // The page led to another one that could not be loaded.
@@ -271,7 +271,7 @@ impl Navigation<'_> {
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
             return Err(navigation_failed(url, net_error).into());
         }
-        if let Some(reach) = self.loading.machine_policy() {
+        if let Some(reach) = self.loading.request_policy() {
             reach.check(&facts.url, self.network.shown().address())?;
         }
         allowed(&facts, &self.url, self.domains)?;

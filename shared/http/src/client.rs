@@ -20,7 +20,7 @@ use url::Url;
 
 use crate::{
     Response, Step, USER_AGENT,
-    body::{self, BodyError},
+    body::{self, BodyError, RESPONSE_TOO_LARGE},
     resolver::{CheckedResolver, RefusedAddress},
 };
 
@@ -288,6 +288,10 @@ impl Client {
                 }
                 _ => failed(url, "CONNECTION_LOST", &format!("the connection failed: {io}")),
             },
+            ureq::Error::LargeResponseHeader(..) => RESPONSE_TOO_LARGE
+                .error(format!("the server sends more than {} bytes of headers", self.limits.headers))
+                .detail("url", url.as_str())
+                .detail("limit", self.limits.headers),
             ureq::Error::Tls(_) | ureq::Error::Rustls(_) => failed(url, "TLS_FAILED", &error.to_string()),
             ureq::Error::Protocol(_) => failed(url, "INVALID_RESPONSE", &format!("no proper HTTP: {error}")),
             other => failed(url, "FAILED", &other.to_string()),

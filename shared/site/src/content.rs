@@ -9,10 +9,16 @@ use ragmaker_text::Source;
 use ragmaker_tool::Error;
 use url::Url;
 
-use crate::refusal::{PART, challenge_error, refusal};
+use crate::{
+    refusal::{PART, challenge_error, refusal},
+    scope::key,
+};
 
 /// The start of an HTML document, after white space and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
+
+/// The detail of the error for a page that has hardly more than a `<meta>` refresh: its target.
+const LEADS_TO: &str = "leads_to";
 
 /// How many bytes of a file tell whether it is HTML.
 const START: usize = 64 * 1024;
@@ -57,6 +63,18 @@ pub(crate) struct NoContent {
     pub(crate) error: Error,
     /// Whether a browser may find some: it runs scripts, and may be signed in.
     pub(crate) may_be_in_browser: bool,
+}
+
+/// The error for the page at `url` if it has hardly more than a `<meta>` refresh to another address.
+fn leads_on(words: usize, links: &Links, url: &Url) -> Option<Error> {
+    let to = links.refresh.as_ref().filter(|to| words < THIN && key(to) != key(url))?;
+    let error = EMPTY_CONTENT.error(format!("the page only leads on to {to}")).remedy("Fetch that address.");
+    Some(error.detail(LEADS_TO, to.as_str()))
+}
+
+/// The address to which the page only leads on, if `error` says so.
+pub(crate) fn onward(error: &Error) -> Option<Url> {
+    Url::parse(error.details().get(LEADS_TO)?.as_str()?).ok()
 }
 
 /// Reads what `response` holds.
@@ -118,7 +136,12 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         source: None,
     };
     let has_scripts = !links.scripts.is_empty() || links.inline_scripts > 0;
-    let mut document = fetched.convert().map_err(|error| {
+    let converted = fetched.convert();
+    let words = converted.as_ref().map_or(0, |document| document.words);
+    if let Some(error) = leads_on(words, &links, &response.url) {
+        return Err(no_browser(error));
+    }
+    let mut document = converted.map_err(|error| {
         let error = if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error };
         NoContent { error, may_be_in_browser: format == Format::Html && has_scripts }
     })?;

@@ -22,6 +22,7 @@ mod refetch;
 mod refusal;
 pub mod relations;
 pub mod robots;
+mod rules;
 mod scope;
 mod section;
 mod seeds;

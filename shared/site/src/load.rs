@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
-use ragmaker_browser::{Browsing, Target, Visit};
+use ragmaker_browser::{Browsing, RequestRule, Target, Visit};
 use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
 use ragmaker_rendered::Rendered;
@@ -11,7 +11,10 @@ use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::content::{Content, Kind, read};
+use crate::{
+    content::{Content, Kind, onward, read},
+    redirect::NotFollowed,
+};
 
 /// The `Accept` header that prefers the publisher's Markdown, then HTML, then anything.
 pub(crate) const MARKDOWN_FIRST: &str = "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, */*;q=0.5";
@@ -20,6 +23,9 @@ pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*
 
 /// Fewer words of the publisher's Markdown than these are compared with the page.
 const SHORT: usize = 60;
+
+/// The maximum number of pages in a row that only lead on.
+const ONWARD: usize = 5;
 
 /// The time limit of the browser for a page.
 const BROWSER_TIME: Duration = Duration::from_secs(30);
@@ -84,9 +90,10 @@ impl Browser {
         Ok((wanted == UseBrowser::Auto).then(browser))
     }
 
-    /// The page at `url` as the browser shows it.
-    fn open(&self, url: &Url, client: &Client) -> Result<Content, Error> {
-        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?.within(client.network().clone());
+    /// The page at `url` as the browser shows it, whose requests `rule` may refuse.
+    fn open(&self, url: &Url, client: &Client, rule: Option<RequestRule>) -> Result<Content, Error> {
+        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?;
+        let browsing = browsing.within(client.network().clone()).obeying(rule);
         let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
         let Rendered { page, html, document, .. } = Rendered::of(&visit, None)?;
         client.check(&page.url)?;
@@ -103,8 +110,13 @@ impl Browser {
     }
 }
 
-/// Reads the content of `response`, with the browser if it may show more.
-pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
+/// Reads the content of `response`, with the browser if it may show more. `rule` is for the requests of the browser.
+pub(crate) fn load(
+    response: &Response,
+    client: &Client,
+    browser: Option<&Browser>,
+    rule: Option<RequestRule>,
+) -> Result<Loaded, Error> {
     let (plain, reason) = match read(response) {
         Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: LoadMethod::Http, reason: None }),
         Ok(content) => {
@@ -120,12 +132,14 @@ pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browse
     let Some(browser) = browser else {
         return plain.map(|content| Loaded { content, via: LoadMethod::Http, reason: Some(reason) });
     };
-    match (browser.open(&response.url, client), plain) {
+    match (browser.open(&response.url, client, rule), plain) {
         // Of two that have hardly anything, the plain one is what the server sent.
         (Ok(shown), Ok(content)) if shown.document.words <= content.document.words => {
             Ok(Loaded { content, via: LoadMethod::Http, reason: None })
         }
         (Ok(content), _) => Ok(Loaded { content, via: LoadMethod::Browser, reason: Some(reason) }),
+        // A script leads elsewhere.
+        (Err(error), _) if NotFollowed::Outside.is(&error) => Err(error),
         (Err(error), Ok(content)) => {
             let reason = format!("{reason}; the browser: {}", error.code());
             Ok(Loaded { content, via: LoadMethod::Http, reason: Some(reason) })
@@ -135,17 +149,29 @@ pub(crate) fn load(response: &Response, client: &Client, browser: Option<&Browse
     }
 }
 
-/// The page at `url`: of a publisher's Markdown that is short and of the page itself, the one with more words.
+/// The page at `url`, or the one to which it only leads on: of a publisher's Markdown that is short and of the page itself,
+/// the one with more words.
 ///
 /// # Errors
 ///
 /// Those of [`Client::get`], and the reason for which the response has no content to keep.
 pub fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
+    let mut at = url.clone();
+    for _ in 0..ONWARD {
+        match open_at(&at, client, browser) {
+            Err(error) if let Some(to) = onward(&error) => at = to,
+            loaded => return loaded,
+        }
+    }
+    open_at(&at, client, browser)
+}
+
+fn open_at(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
     let get = |accept| client.get(&GetRequest { url, accept, headers: &[] });
-    let loaded = load(&get(MARKDOWN_FIRST)?, client, browser)?;
+    let loaded = load(&get(MARKDOWN_FIRST)?, client, browser, None)?;
     if loaded.content.kind != Kind::Markdown || loaded.content.document.words >= SHORT {
         return Ok(loaded);
     }
-    let page = get(HTML_FIRST).and_then(|response| load(&response, client, None));
+    let page = get(HTML_FIRST).and_then(|response| load(&response, client, None, None));
     Ok(page.ok().filter(|page| page.content.document.words > loaded.content.document.words).unwrap_or(loaded))
 }

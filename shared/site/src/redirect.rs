@@ -14,6 +14,8 @@ pub(crate) enum Reach<'a> {
     Prefix(&'a Scope),
     /// Any address of the site: files that list pages are beside the section.
     Site,
+    /// Any address of the site, and of others: what a page in the browser consists of.
+    PartOfPage,
 }
 
 /// Why a redirect was not followed.

@@ -12,6 +12,7 @@ use crate::{
     load::{Browser, UseBrowser},
     scope::{Scope, key},
     section::{SectionRequest, refetch},
+    site::Site,
 };
 
 /// The maximum pause that a site may ask for.
@@ -29,13 +30,13 @@ pub struct Refetch<'a> {
 }
 
 impl Refetch<'_> {
-    /// Compares each page with the document that `store` has, section by section.
+    /// Compares each page with the document that `store` has, site by site and section by section.
     ///
     /// # Errors
     ///
     /// Where nothing can be written; what is wrong with a page or a site is a verdict.
     pub fn refresh<'s>(&self, store: Store<'s>, mut run: Run) -> Result<(Store<'s>, Run), Error> {
-        let mut sections: BTreeMap<(String, Option<String>), Vec<Url>> = BTreeMap::new();
+        let mut sites: BTreeMap<String, Sections> = BTreeMap::new();
         for text in self.urls {
             if let Some(url) = Url::parse(text).ok().filter(|url| key(url) == *text) {
                 let source = store.known(text).and_then(|listed| listed.source.clone());
@@ -43,53 +44,60 @@ impl Refetch<'_> {
                     Source::Http { section, .. } => section,
                     _ => None,
                 });
-                sections.entry((url.origin().ascii_serialization(), section)).or_default().push(url);
+                let sections = sites.entry(url.origin().ascii_serialization()).or_default();
+                sections.entry(section).or_default().push(url);
             } else {
                 let reason = "its address is not in the form that addresses are recorded in: fetch it again";
                 run.end(Page::new(text, Verdict::Refused, reason), ())?;
             }
         }
-        sections
-            .iter()
-            .try_fold((store, run), |state, ((_, section), urls)| self.section(section.as_deref(), urls, state))
+        sites.values().try_fold((store, run), |state, sections| self.site(sections, state))
     }
 
-    /// Compares the pages of one section; requests do not leave it. Of older catalogs it is the folder that the pages
-    /// have in common.
-    fn section<'s>(
-        &self,
-        section: Option<&str>,
-        urls: &[Url],
-        (store, mut run): (Store<'s>, Run),
-    ) -> Result<(Store<'s>, Run), Error> {
-        let start = &urls[0];
+    /// Compares the pages of one site. Its robots.txt is fetched once, and all sections keep its pauses.
+    fn site<'s>(&self, sections: &Sections, (store, mut run): (Store<'s>, Run)) -> Result<(Store<'s>, Run), Error> {
+        let Some(start) = sections.values().flatten().next() else { return Ok((store, run)) };
         // The catalog may name any machine; only a person has seen to it that this is theirs.
         let given = (self.invocation.caller == Caller::Person).then_some(start);
         let client = Client::new(&self.invocation.host, given, Limits::default())?;
-        if let Err(error) = client.check(start) {
-            for url in urls {
-                run.end(Page::failed(key(url), &error), ())?;
+        let site = match client.check(start).and_then(|()| Site::connect(start, &client, MAX_WAIT)) {
+            Ok(site) => site,
+            Err(error) => {
+                for url in sections.values().flatten() {
+                    run.end(Page::failed(key(url), &error), ())?;
+                }
+                return Ok((store, run));
             }
-            return Ok((store, run));
-        }
+        };
         let wanted = if self.may_browse { UseBrowser::Auto } else { UseBrowser::Never };
         let browser = Browser::new(wanted, None, self.invocation)?;
-        let recorded = section.and_then(|section| Url::parse(section).ok());
-        let recorded = recorded.and_then(|prefix| Scope::new(start, Some(prefix), None, None).ok());
-        let scope = recorded.map_or_else(|| Scope::new(start, Some(folder(urls)), None, None), Ok)?;
-        let wanted = SectionRequest {
-            start,
-            scope,
-            depth: Some(0),
-            max_pages: usize::MAX,
-            max_wait: MAX_WAIT,
-            concurrency: 1,
-            session: None,
-            key: String::new(),
-            stream: false,
-        };
-        refetch(&wanted, urls, &client, browser.as_ref(), (store, run))
+        sections.iter().try_fold((store, run), |state, (section, urls)| {
+            refetch(&request(section.as_deref(), urls)?, urls, &site, browser.as_ref(), state)
+        })
     }
+}
+
+/// The pages of a site by the section that the catalog records.
+type Sections = BTreeMap<Option<String>, Vec<Url>>;
+
+/// The request for the pages `urls` of one section; requests do not leave it. Of older catalogs it is the folder that the
+/// pages have in common.
+fn request<'a>(section: Option<&str>, urls: &'a [Url]) -> Result<SectionRequest<'a>, Error> {
+    let start = &urls[0];
+    let recorded = section.and_then(|section| Url::parse(section).ok());
+    let recorded = recorded.and_then(|prefix| Scope::new(start, Some(prefix), None, None).ok());
+    let scope = recorded.map_or_else(|| Scope::new(start, Some(folder(urls)), None, None), Ok)?;
+    Ok(SectionRequest {
+        start,
+        scope,
+        depth: Some(0),
+        max_pages: usize::MAX,
+        max_wait: MAX_WAIT,
+        concurrency: 1,
+        session: None,
+        key: String::new(),
+        stream: false,
+    })
 }
 
 /// The deepest folder that all of `urls` are in.

@@ -1,5 +1,7 @@
 //! The addresses of a section: documents below a path that match the caller's patterns.
 
+use std::sync::Arc;
+
 use ragmaker_address::Pattern;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use url::Url;
@@ -15,12 +17,12 @@ const OTHERS: [&str; 44] = [
 const PAGES: [&str; 9] = ["html", "htm", "xhtml", "md", "php", "asp", "aspx", "jsp", "txt"];
 
 /// A section of a site.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scope {
     /// Its first address, without query and fragment.
     prefix: Url,
-    include: Option<Pattern>,
-    exclude: Option<Pattern>,
+    include: Option<Arc<Pattern>>,
+    exclude: Option<Arc<Pattern>>,
 }
 
 impl Scope {
@@ -43,7 +45,7 @@ impl Scope {
         });
         below.set_query(None);
         below.set_fragment(None);
-        let scope = Self { prefix: below, include, exclude };
+        let scope = Self { prefix: below, include: include.map(Arc::new), exclude: exclude.map(Arc::new) };
         if scope.is_below(start) {
             return Ok(scope);
         }

@@ -76,18 +76,18 @@ struct Section<'a, 's> {
     earlier: Option<SectionLinks>,
     state: Mutex<State<'s>>,
     changed: Condvar,
-    is_down: Mutex<bool>,
 }
 
 impl<'s> Section<'_, 's> {
     /// Whether the site is down: several requests in a row failed, and it does not answer at all.
     fn is_down(&self) -> bool {
-        let mut is_down = self.is_down.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*is_down && self.state().unreachable >= DOWN {
-            *is_down = !self.context.site.is_up();
-            self.state().unreachable = 0;
-        }
-        *is_down
+        self.context.site.is_down(|| {
+            let is_suspected = self.state().unreachable >= DOWN;
+            if is_suspected {
+                self.state().unreachable = 0;
+            }
+            is_suspected
+        })
     }
 
     /// The shared state. A worker that panicked leaves it consistent.
@@ -145,19 +145,20 @@ pub fn fetch(
     }
     let missing = SoftNotFound::new(&wanted.scope, &site);
     let earlier = state.run.kept();
-    let state = all(wanted, &site, &missing, browser, Some(earlier), state);
+    let (state, earlier) = all(wanted, &site, &missing, browser, Some(earlier), state);
     let State { queue, later, mut store, run, error, done, mut links, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
     store.finish()?;
-    links.take_over(&run.kept(), |url| store.known(url).is_some());
+    links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
     run.keep(&links)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     Ok(Fetched { run: run.finish()?, left })
 }
 
-/// Visits the queued addresses and the addresses that their pages link to.
+/// Visits the queued addresses and the addresses that their pages link to. Returns `earlier` as well, the links of the
+/// last run.
 fn all<'s>(
     wanted: &SectionRequest<'_>,
     site: &Site<'_>,
@@ -165,7 +166,7 @@ fn all<'s>(
     browser: Option<&Browser>,
     earlier: Option<SectionLinks>,
     state: State<'s>,
-) -> State<'s> {
+) -> (State<'s>, Option<SectionLinks>) {
     let mut given = vec![key(wanted.scope.prefix()), key(&as_folder(wanted.scope.prefix()))];
     if earlier.is_some() {
         given.push(key(wanted.start));
@@ -180,18 +181,17 @@ fn all<'s>(
         statistics: SharedStatistics::default(),
         done: Arc::clone(&state.done),
     };
-    let section =
-        Section { context, earlier, state: Mutex::new(state), changed: Condvar::new(), is_down: Mutex::default() };
+    let section = Section { context, earlier, state: Mutex::new(state), changed: Condvar::new() };
     thread::scope(|scope| {
         for _ in 1..wanted.concurrency {
             scope.spawn(|| work(wanted, &section));
         }
         work(wanted, &section);
     });
-    section.state.into_inner().unwrap_or_else(PoisonError::into_inner)
+    (section.state.into_inner().unwrap_or_else(PoisonError::into_inner), section.earlier)
 }
 
-/// Fetches the pages at `urls` of one site again, without following links. Each page has a verdict.
+/// Fetches the pages at `urls` of a section of `site` again, without following links. Each page has a verdict.
 ///
 /// # Errors
 ///
@@ -199,20 +199,11 @@ fn all<'s>(
 pub(crate) fn refetch<'s>(
     wanted: &SectionRequest<'_>,
     urls: &[Url],
-    client: &Client,
+    site: &Site<'_>,
     browser: Option<&Browser>,
     (mut store, mut run): (Store<'s>, Run),
 ) -> Result<(Store<'s>, Run), Error> {
-    let fail =
-        |run: &mut Run, error: &Error| urls.iter().try_for_each(|url| run.end(Page::failed(key(url), error), ()));
-    let site = match Site::connect(wanted.start, client, wanted.max_wait) {
-        Ok(site) => site,
-        Err(error) => {
-            fail(&mut run, &error)?;
-            return Ok((store, run));
-        }
-    };
-    let missing = SoftNotFound::new(&wanted.scope, &site);
+    let missing = SoftNotFound::new(&wanted.scope, site);
     // Some may be passed over as other forms of pages; they are asked for by themselves then.
     for _ in 0..2 {
         let ended: HashSet<&str> = run.pages().iter().map(|page| page.url.as_str()).collect();
@@ -223,7 +214,7 @@ pub(crate) fn refetch<'s>(
         }
         let seen = left.iter().map(|(url, _)| key(url)).collect();
         let begun = State { queue: left.into(), seen, ..State::new(store, run) };
-        let ended = all(wanted, &site, &missing, browser, None, begun);
+        let (ended, _) = all(wanted, site, &missing, browser, None, begun);
         if let Some(error) = ended.error {
             return Err(error);
         }

@@ -20,7 +20,7 @@ const ADDRESSES: usize = 50_000;
 /// The addresses in the sitemaps of the site, those below `prefix` and others: robots.txt names them, or they
 /// are where sitemaps usually are.
 pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
-    let named: Vec<Url> = site.robots.sitemaps.iter().filter_map(|at| prefix.join(at).ok()).collect();
+    let named: Vec<Url> = site.rules.robots.sitemaps.iter().filter_map(|at| prefix.join(at).ok()).collect();
     let usual = ["/sitemap.xml", "sitemap.xml"].into_iter().filter_map(|at| as_folder(prefix).join(at).ok());
     let first = if named.is_empty() { usual.collect() } else { named };
     let mut queue: VecDeque<(Url, u32)> = first.into_iter().map(|at| (at, 0)).collect();

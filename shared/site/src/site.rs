@@ -1,7 +1,7 @@
 //! Polite requests to a site: robots.txt, one delay between all its requests, and useful retries.
 
 use std::{
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -14,16 +14,13 @@ use url::Url;
 use crate::{
     redirect::{NotFollowed, Reach},
     robots::Robots,
-    scope::is_same_host,
+    rules::Rules,
 };
 
 /// The `Accept` header of the request for robots.txt.
 const ROBOTS: &str = "text/plain, */*;q=0.5";
 
-/// The reason why a page that robots.txt disallows is refused.
-const DISALLOWED: &str = "robots.txt disallows it";
-
-/// The maximum number of retries of a request.
+/// The maximum number of retries of a request. After a timeout, which has lasted for up to a minute, there is one.
 const REPETITIONS: u32 = 3;
 
 /// The delays between retries if the server names none.
@@ -45,14 +42,11 @@ pub const WAIT_TOO_LONG: Code = Code::new("WAIT_TOO_LONG", "Fetch it later, or a
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
     pub(crate) client: &'a Client,
-    /// An address of the site.
-    home: Url,
-    pub(crate) robots: Robots,
-    /// The error status with which the server answered the request for robots.txt: then nothing is known to be allowed.
-    robots_failure: Option<u16>,
+    pub(crate) rules: Arc<Rules>,
     /// The longest single wait.
     max_wait: Duration,
     rate_limit: Mutex<RateLimit>,
+    is_down: Mutex<bool>,
 }
 
 /// When the site may be asked next.
@@ -72,54 +66,34 @@ impl<'a> Site<'a> {
     ///
     /// Those of [`Client::get`], where the site cannot be reached.
     pub(crate) fn connect(url: &Url, client: &'a Client, max_wait: Duration) -> Result<Self, Error> {
-        let mut site = Self::new(url, client, max_wait);
+        let site = Self::new(url, client, max_wait);
         let Ok(robots) = url.join("/robots.txt") else { return Ok(site) };
         let request = GetRequest { url: &robots, accept: ROBOTS, headers: &[] };
         // Its redirects are followed to any host, as RFC 9309 asks for.
         let response = site.send(&request, &mut |_| Ok(()))?;
-        match response.status {
-            200..300 => site.robots = Robots::parse(&response.body, PRODUCT),
-            status @ (500.. | 429) => {
-                site.robots = Robots::none();
-                site.robots_failure = Some(status);
-            }
-            _ => {}
-        }
-        let delay = Duration::from_secs_f64(site.robots.crawl_delay.unwrap_or(0.0).min(MAX_DELAY));
-        site.rate_limit = Mutex::new(RateLimit { next: None, pause: delay, least: delay });
-        Ok(site)
+        let (robots, robots_failure) = match response.status {
+            200..300 => (Robots::parse(&response.body, PRODUCT), None),
+            status @ (500.. | 429) => (Robots::none(), Some(status)),
+            _ => (Robots::default(), None),
+        };
+        let delay = Duration::from_secs_f64(robots.crawl_delay.unwrap_or(0.0).min(MAX_DELAY));
+        let rate_limit = Mutex::new(RateLimit { next: None, pause: delay, least: delay });
+        Ok(Self { rules: Arc::new(Rules { home: url.clone(), robots, robots_failure }), rate_limit, ..site })
     }
 
     fn new(url: &Url, client: &'a Client, max_wait: Duration) -> Self {
-        let (robots, rate_limit) = (Robots::default(), Mutex::default());
-        Self { client, home: url.clone(), robots, robots_failure: None, max_wait, rate_limit }
+        let rules = Arc::new(Rules { home: url.clone(), robots: Robots::default(), robots_failure: None });
+        Self { client, rules, max_wait, rate_limit: Mutex::default(), is_down: Mutex::default() }
     }
 
     /// Why nothing of the site may be fetched: the server failed to return its robots.txt.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.robots_failure.map(|status| format!("the server answered {status} for robots.txt"))
+        self.rules.failure()
     }
 
     /// The reason why `url` may not be requested; `None` if it may.
     pub(crate) fn refusal(&self, url: &Url, reach: Reach<'_>) -> Option<String> {
-        let refusal = match reach {
-            Reach::Section(scope) => scope.refusal(url),
-            Reach::Prefix(scope) => scope.place_refusal(url),
-            Reach::Site => (!is_same_host(url, &self.home)).then_some("it is of another site"),
-        };
-        if let Some(reason) = refusal {
-            return Some(reason.to_owned());
-        }
-        self.failure().or_else(|| (!self.allows(url)).then(|| DISALLOWED.to_owned()))
-    }
-
-    /// Whether robots.txt lets `url` be fetched.
-    fn allows(&self, url: &Url) -> bool {
-        let target = match url.query() {
-            Some(query) => format!("{}?{query}", url.path()),
-            None => url.path().to_owned(),
-        };
-        self.robots.allows(&target)
+        self.rules.refusal(url, reach)
     }
 
     /// Sends a request within `reach`, and retries it if that may help. This and the request for robots.txt are the only
@@ -143,9 +117,19 @@ impl<'a> Site<'a> {
         })
     }
 
+    /// Whether the site is down: once `is_suspected`, it was asked and did not answer at all.
+    pub(crate) fn is_down(&self, is_suspected: impl FnOnce() -> bool) -> bool {
+        // Of several workers one asks, and the others wait for what it finds out.
+        let mut is_down = self.is_down.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*is_down && is_suspected() {
+            *is_down = !self.is_up();
+        }
+        *is_down
+    }
+
     /// Whether the site still answers, be it with an error.
-    pub(crate) fn is_up(&self) -> bool {
-        let Ok(robots) = self.home.join("/robots.txt") else { return true };
+    fn is_up(&self) -> bool {
+        let Ok(robots) = self.rules.home.join("/robots.txt") else { return true };
         self.wait();
         let answer = self.client.get(&GetRequest { url: &robots, accept: ROBOTS, headers: &[] });
         !answer.is_err_and(|error| is_without_connection(&error))
@@ -181,7 +165,8 @@ impl<'a> Site<'a> {
                     .detail("url", request.url.as_str())
                     .detail("retry_after_s", wait.as_secs()));
             }
-            if number > REPETITIONS {
+            let is_late = answer.as_ref().is_err_and(|error| error.is(TIMEOUT));
+            if number > if is_late { 1 } else { REPETITIONS } {
                 return answer;
             }
             // All requests to the site wait: it does not ask one of them alone.
@@ -254,7 +239,6 @@ mod tests {
     use std::{
         io::{BufRead, BufReader, Write},
         net::TcpListener,
-        sync::{Arc, Mutex},
     };
 
     use ragmaker_http::Limits;

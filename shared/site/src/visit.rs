@@ -3,6 +3,7 @@
 use std::sync::{Arc, MutexGuard};
 
 use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{Listed, Source};
 use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_ingest::{Page, Verdict};
@@ -12,7 +13,7 @@ use ragmaker_tool::Error;
 use url::Url;
 
 use crate::{
-    content::{Content, Kind},
+    content::{Content, Kind, onward},
     fetched_urls::FetchedUrls,
     links::PageLinks,
     load::{Browser, HTML_FIRST, LoadMethod, Loaded, MARKDOWN_FIRST, load},
@@ -42,6 +43,21 @@ impl Context<'_> {
     /// Where the request for `url` may lead. A given address is read for its links even if it is not to be saved.
     fn reach(&self, url: &Url) -> Reach<'_> {
         if self.is_given(url) { Reach::Prefix(self.scope) } else { Reach::Section(self.scope) }
+    }
+
+    /// The rule for the requests of the browser for `url`: the page itself stays where a plain request may lead, and
+    /// robots.txt holds for each part of the page that is of the site.
+    fn request_rule(&self, url: &Url) -> RequestRule {
+        let (rules, scope, is_given) = (Arc::clone(&self.site.rules), self.scope.clone(), self.is_given(url));
+        RequestRule::new(move |to, is_page| {
+            let reach = match (is_page, is_given) {
+                (false, _) => Reach::PartOfPage,
+                (true, true) => Reach::Prefix(&scope),
+                (true, false) => Reach::Section(&scope),
+            };
+            let reason = rules.refusal(to, reach)?;
+            Some(NotFollowed::Outside.error(format!("it leads to {to}: {reason}")))
+        })
     }
 
     fn is_given(&self, url: &Url) -> bool {
@@ -171,11 +187,11 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
 enum Revisit {
     /// It is the text of the document.
     Same(Box<Visited>),
-    /// It is another text now, at the page's own address: the response is that of the page.
+    /// It is anything else, at the page's own address: the response is that of the page.
     OtherPage(Response),
-    /// It is another text now, in a file beside the page, which has to be read as well.
+    /// It is anything else, in a file beside the page, which has to be read as well.
     OtherFile(Response),
-    /// There is no such Markdown, or the page has to be read for its links.
+    /// It was not answered, or the page has to be read for its links.
     Unknown,
 }
 
@@ -195,9 +211,10 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
     };
     match same_text(url, &from, known, run, &response) {
         Some(visited) => Revisit::Same(Box::new(visited)),
-        None if response.status != 200 || !response.steps.is_empty() => Revisit::Unknown,
+        None if response.status == 304 => Revisit::Unknown,
         None if is_own => Revisit::OtherPage(response),
-        None => Revisit::OtherFile(response),
+        None if response.steps.is_empty() => Revisit::OtherFile(response),
+        None => Revisit::Unknown,
     }
 }
 
@@ -285,7 +302,8 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
         page(Verdict::Failed, error.to_string())
     };
     let unreachable = may_be_down(error);
-    Visited { unreachable, ..outcome.into() }
+    let links = PageLinks { pages: onward(error).into_iter().collect(), ..PageLinks::default() };
+    Visited { links, unreachable, ..outcome.into() }
 }
 
 /// The form in which a page was requested.
@@ -304,7 +322,8 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     let landed = response.url.clone();
     let redirected = (key(&landed) != own).then_some(&landed);
     let permanent = response.steps.iter().all(|step| is_permanent_redirect(step.status));
-    let loaded = match load(response, run.site.client, run.browser) {
+    let rule = run.browser.map(|_| run.request_rule(url));
+    let loaded = match load(response, run.site.client, run.browser, rule) {
         Ok(loaded) => loaded,
         Err(error) => return failed(&own, &error, known.is_some()),
     };

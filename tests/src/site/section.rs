@@ -16,6 +16,8 @@
 //! | `/docs/old/N` | redirects to page N for good |
 //! | `/docs/go-out`, `/docs/go-private`, `/docs/round` | redirects out of the section, into what is disallowed, and in a circle |
 //! | `/docs/members/N` | for those who signed in at `/docs/login` |
+//! | `/docs/onward` | a page without text that leads to page 25 by a `<meta>` refresh |
+//! | `/docs/shell/data`, `/docs/shell/leave` | shells whose script shows data of the site, of which robots.txt disallows a part; and leads to a disallowed page |
 //! | any other path below `/docs/` | a page that says that there is none, with status 200 |
 
 use std::{
@@ -58,6 +60,8 @@ pub struct Changes {
     pub moved: Vec<usize>,
     /// Pages of which only the frame is another one.
     pub framed: Vec<usize>,
+    /// Pages whose Markdown is gone.
+    pub without_markdown: Vec<usize>,
 }
 
 #[derive(Default)]
@@ -186,6 +190,21 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
             let body = "<form><input name=user><input type=password></form><p>Signed in.</p>";
             return page("Sign in", body).header("Set-Cookie", "member=1; Path=/");
         }
+        "/docs/onward" => {
+            let to = format!("<meta http-equiv=refresh content=\"0; url={}\">", self::path(25));
+            return text("text/html", format!("<!doctype html><title>Moved</title>{to}<a href=/docs/>Go on</a>"));
+        }
+        "/docs/shell/data" => {
+            let script = "for (const at of ['/docs/private/data', '/tides.json'])\
+                fetch(at).then(answer => answer.text()).then(text => document.getElementById('app').innerHTML += text)";
+            return page("Shell", &format!("<div id=app></div><script>{script}</script>"));
+        }
+        "/tides.json" => {
+            return text("text/plain", format!("<p>This is the data of the shell.</p>{}", prose("shell", 4)));
+        }
+        "/docs/shell/leave" => {
+            return page("Leaving", "<div id=app></div><script>location.replace('/docs/private/a')</script>");
+        }
         _ => {}
     }
     if let Some(response) = sitemap(path, &at) {
@@ -205,6 +224,9 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         return content(request, number, &changes);
     }
     if let Some(number) = path.strip_prefix("/docs/markdown/").and_then(|name| name.strip_suffix(".md")?.parse().ok()) {
+        if changes.without_markdown.contains(&number) {
+            return page("Gone", "<h1>Gone</h1>").status(404);
+        }
         let text = if number == 67 { "# Short\n\nSee the page.\n".to_owned() } else { markdown(number) };
         let added = if changes.edited.contains(&number) { "\nOne more sentence.\n" } else { "" };
         return self::text("text/markdown; charset=utf-8", text + added);

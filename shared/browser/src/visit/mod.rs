@@ -171,7 +171,8 @@ impl Visit<'_> {
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let load = if self.visible || self.capture.is_any() { Load::Everything } else { self.load };
-        let loading = Rc::new(Loading::new(load, self.browsing.block_list.clone()).within(&self.browsing.machines));
+        let loading = Loading::new(load, self.browsing.block_list.clone());
+        let loading = Rc::new(loading.within(&self.browsing.machines, self.browsing.rule.as_ref()));
         let mut retried = false;
         loop {
             let in_use = self.browsing.enter(self.visible, deadline)?;
@@ -227,7 +228,7 @@ impl Visit<'_> {
         let complete = collected.responses.len();
         collected.responses.retain(|JsonResponse { url, address, .. }| {
             let allowed = ragmaker_address::check(url).and_then(|()| self.browsing.domains.check(url));
-            let reached = loading.machine_policy().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
+            let reached = loading.request_policy().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
             allowed.and(reached).is_ok()
         });
         collected.left_out += complete - collected.responses.len();
@@ -243,8 +244,15 @@ impl Visit<'_> {
         work: &impl Fn(&mut WebDriverVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
     ) -> Result<(Page, T), Error> {
         let Browsing { domains, machines, block_list, .. } = self.browsing;
-        if block_list.is_some() || !machines.is_all() {
-            return Err(self.browsing.no_socket("keeping a page to public machines, or --block-list, needs"));
+        if !machines.is_all() {
+            let error =
+                self.browsing.no_socket("only public machines may be reached, and to keep a page to them needs");
+            return Err(error.remedy(
+                "Use Chromium on this machine, or let pages reach every machine with --allow-private, without --public-only.",
+            ));
+        }
+        if block_list.is_some() {
+            return Err(self.browsing.no_socket("--block-list needs"));
         }
         if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
             return Err(self.browsing.no_socket(needs));
@@ -394,6 +402,7 @@ mod tests {
             profile,
             domains,
             machines: Machines::all(),
+            rule: None,
             block_list: None,
             remote: None,
             reserves: Cell::new(false),
