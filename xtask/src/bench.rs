@@ -97,7 +97,11 @@ struct Files {}
 /// office documents beside markitdown, a folder of a repository of 70 MB, a section of a site beside other crawlers
 #[derive(FromArgs)]
 #[argh(subcommand, name = "ingest", help_triggers("-h", "--help"))]
-struct Ingest {}
+struct Ingest {
+    /// measure only this part (may be given more than once): office, repository or crawl; all by default
+    #[argh(option)]
+    part: Vec<ingest::Part>,
+}
 
 /// HTML to Markdown, beside other converters; then memory, and pages that are made to be slow
 #[derive(FromArgs)]
@@ -163,7 +167,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         Benchmark::Browser(Browser { pages, every, part }) => browser::run(pages.as_deref(), *every, part),
         Benchmark::Catalog(Catalog {}) => catalog::run(),
         Benchmark::Files(Files {}) => files::run(),
-        Benchmark::Ingest(Ingest {}) => ingest::run(),
+        Benchmark::Ingest(Ingest { part }) => ingest::run(part),
         Benchmark::Markdown(Markdown { pages, every }) => markdown::run(pages.as_deref(), *every),
         Benchmark::Mcp(Mcp {}) => mcp::run(),
         Benchmark::Pipeline(Pipeline { pages, part }) => pipeline::run(pages.as_deref(), part),
