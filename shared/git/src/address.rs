@@ -1,7 +1,7 @@
 //! The address of a repository, and the address of a file in it at a commit.
 
 use std::{
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
@@ -149,6 +149,9 @@ impl Address {
 
     fn local(path: &Path) -> Self {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        // One repository has one address, from whatever folder it is named.
+        let leads_up = path.components().any(|component| component == Component::ParentDir);
+        let path = if leads_up { path.canonicalize().unwrap_or(path) } else { path };
         let repository = path.to_string_lossy().into_owned();
         Self {
             given: repository.clone(),
@@ -412,6 +415,17 @@ mod tests {
         ] {
             assert_eq!(parsed(text).identity("a b.md"), identity);
         }
+    }
+
+    #[test]
+    fn a_local_repository_has_one_address() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(top.join("work/docs")).unwrap();
+        let named = [top.join("work"), top.join("work/docs/.."), top.join("./work/docs/../../work")];
+        let all = named.map(|path| parsed(path.to_str().unwrap()).document("C", "a.md"));
+        assert!(all[0].ends_with("/work@C#a.md") && all.iter().all(|one| *one == all[0]), "{all:?}");
+        assert_eq!(parsed(top.join("work/docs/..").to_str().unwrap()).identity("a.md"), "work/a.md");
     }
 
     #[test]

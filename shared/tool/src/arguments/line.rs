@@ -254,8 +254,9 @@ impl CommandLine {
         let is_given = |long: &str| self.given.iter().any(|(flag, _)| flag.long == long);
         let missing: Vec<_> = required.map(|flag| flag.long).filter(|long| !is_given(long)).collect();
         if !missing.is_empty() {
+            let are = if missing.len() == 1 { "is" } else { "are" };
             return Err(ARGUMENT_ERROR
-                .error(format!("{} is required", missing.join(" and ")))
+                .error(format!("{} {are} required", missing.join(" and ")))
                 .remedy(format!("Add {} VALUE.", missing.join(" VALUE and ")))
                 .detail("argument", missing[0])
                 .detail("missing", missing));
