@@ -48,15 +48,15 @@ fn only_prints(script: &str) -> Option<()> {
                 rest.skip(|c| c.is_ascii_digit());
             }
             's' => {
-                let sign = rest.next()?;
-                rest.part(sign)?;
-                rest.part(sign)?;
+                let sign = rest.next().filter(|sign| separates(*sign))?;
+                rest.expression(sign)?;
+                rest.replacement(sign)?;
                 rest.skip(|c| "gpiImM".contains(c) || c.is_ascii_digit());
             }
             'y' => {
-                let sign = rest.next()?;
-                rest.part(sign)?;
-                rest.part(sign)?;
+                let sign = rest.next().filter(|sign| separates(*sign))?;
+                rest.replacement(sign)?;
+                rest.replacement(sign)?;
             }
             _ => return None,
         }
@@ -97,7 +97,7 @@ impl Script<'_> {
         match self.text.chars().next()? {
             '/' => {
                 self.next();
-                self.part('/')?;
+                self.expression('/')?;
                 self.skip(|c| c == 'I' || c == 'M');
             }
             '$' => drop(self.next()),
@@ -106,30 +106,92 @@ impl Script<'_> {
         Some(())
     }
 
-    /// Skips a part that ends with an unescaped `sign`.
+    /// Skips a regular expression that ends with `sign`.
     ///
-    /// If a bracket expression is open at the end, implementations disagree on where the part ends.
-    fn part(&mut self, sign: char) -> Option<()> {
-        if sign == '\\' || sign == '\n' || sign.is_alphanumeric() {
-            return None;
-        }
-        let start = self.text;
-        loop {
-            match self.next()? {
-                '\\' => drop(self.next()?),
-                '\n' => return None,
-                c if c == sign => break,
-                _ => {}
+    /// `None` if readings disagree on its end: a `sign` in a bracket expression ends the expression in some
+    /// implementations only, and they differ in what closes a bracket expression (`[]/]`, `[\]/`, `[[:alpha:]/]`).
+    fn expression(&mut self, sign: char) -> Option<()> {
+        let end_without = end(self.text, sign, None)?;
+        for (has_classes, has_escapes) in [(true, false), (true, true), (false, false), (false, true)] {
+            if end(self.text, sign, Some(Brackets { has_classes, has_escapes })) != Some(end_without) {
+                return None;
             }
         }
-        let part = &start[..start.len() - self.text.len() - sign.len_utf8()];
-        let opens = part.rfind('[');
-        opens.is_none_or(|at| part[at..].contains(']')).then_some(())
+        self.text = &self.text[end_without..];
+        Some(())
     }
+
+    /// Skips a replacement or a list of characters that ends with `sign`.
+    fn replacement(&mut self, sign: char) -> Option<()> {
+        self.text = &self.text[end(self.text, sign, None)?..];
+        Some(())
+    }
+}
+
+/// How bracket expressions are read.
+#[derive(Clone, Copy)]
+struct Brackets {
+    /// `[:alpha:]`, `[=a=]` and `[.-.]` are units within them.
+    has_classes: bool,
+    /// A backslash escapes the next character in them.
+    has_escapes: bool,
+}
+
+/// The byte after the unescaped `sign` that ends a part at the beginning of `text`; without `brackets`, `[` has no
+/// meaning.
+fn end(text: &str, sign: char, brackets: Option<Brackets>) -> Option<usize> {
+    let at = |from: usize| text[from..].chars().next();
+    let mut position = 0;
+    loop {
+        let c = at(position)?;
+        position += c.len_utf8();
+        match (c, brackets) {
+            ('\n', _) => return None,
+            ('\\', _) => position += at(position).filter(|c| *c != '\n')?.len_utf8(),
+            (c, _) if c == sign => return Some(position),
+            ('[', Some(brackets)) => position = bracket_end(text, position, brackets)?,
+            _ => {}
+        }
+    }
+}
+
+/// The byte after the bracket expression whose `[` ends at `position`.
+fn bracket_end(text: &str, mut position: usize, brackets: Brackets) -> Option<usize> {
+    let at = |from: usize| text[from..].chars().next();
+    position += usize::from(at(position) == Some('^'));
+    position += usize::from(at(position) == Some(']'));
+    loop {
+        let c = at(position)?;
+        position += c.len_utf8();
+        match c {
+            '\n' => return None,
+            ']' => return Some(position),
+            '\\' if brackets.has_escapes => position += at(position)?.len_utf8(),
+            '[' if brackets.has_classes => {
+                if let Some(kind @ (':' | '.' | '=')) = at(position) {
+                    let close = format!("{kind}]");
+                    position += 1 + text[position + 1..].find(&close)? + close.len();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether `sign` may separate the parts of `s` and `y`; a byte in every locale.
+fn separates(sign: char) -> bool {
+    sign.is_ascii_punctuation() && sign != '\\' && sign != '[' && sign != ']'
 }
 
 #[cfg(test)]
 mod tests {
+    use std::{
+        collections::HashSet,
+        process::{Command, Stdio},
+    };
+
+    use proptest::{prelude::*, strategy::ValueTree, test_runner::TestRunner};
+
     use super::only_prints;
 
     #[test]
@@ -155,6 +217,15 @@ mod tests {
             "10,$p",
             "{p}",
             "/a/I p",
+            "s/[]]/x/",
+            "s/[^]]*$//p",
+            "s/[[:space:]]*$//",
+            "s/[^[:alnum:]_]//g",
+            "s|[/]|x|",
+            "/[[.-.]]/p",
+            "s/a/[/",
+            "y/[/]/",
+            "s/\\[/x/",
         ] {
             assert!(only_prints(script).is_some(), "{script}");
         }
@@ -185,8 +256,96 @@ mod tests {
             "s/a/b/\nw x",
             "{w x",
             "}w x",
+            "s/[]/]/;/e;#/p",
+            "s/[]/]/;/w src/p",
+            "s/[^]/]/;/w src/p",
+            "s/[[:alpha:]/]/;/w src/p",
+            "s/[[.].]/]/;/w src/p",
+            "s/[[=a=]/]/;/w src/p",
+            "/[]/s/]/w src/p",
+            "s/[\\]/]/w x/p",
+            "s§a§b§",
         ] {
             assert!(only_prints(script).is_none(), "{script}");
         }
+    }
+
+    /// A `sed` whose `--sandbox` refuses a script that reads, writes or runs before anything is done.
+    fn has_sandbox() -> bool {
+        let version = Command::new("sed").arg("--version").output();
+        version.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).contains("GNU sed"))
+    }
+
+    /// Whether the `sed` of the system finds a command in `script` that reads, writes or runs.
+    fn reaches_out(script: &str) -> bool {
+        let mut sed = Command::new("sed");
+        let sed = sed.args(["--sandbox", "-n", "-e", script]).stdin(Stdio::null()).stdout(Stdio::null());
+        String::from_utf8_lossy(&sed.output().unwrap().stderr).contains("sandbox")
+    }
+
+    #[test]
+    fn no_accepted_script_reads_writes_or_runs_in_the_real_sed() {
+        if !has_sandbox() {
+            return;
+        }
+        assert!(reaches_out("s/[]/]/;/e;#/p") && reaches_out("w x") && !reaches_out("s/e/w/"));
+        let token = prop::sample::select(vec![
+            "[",
+            "]",
+            "^",
+            "/",
+            ";",
+            "\\",
+            "[:",
+            ":]",
+            "[.",
+            ".]",
+            "[=",
+            "=]",
+            "[:alpha:]",
+            "a",
+            "e",
+            "w x",
+            "p",
+            "s/",
+            "y/",
+            "/",
+            "{",
+            "}",
+            "1",
+            ",",
+            "$",
+            "!",
+            "[]",
+            "[^]",
+            "\n",
+            " ",
+            "#",
+            "|",
+            "s|",
+            "g",
+            "I",
+        ]);
+        let scripts = prop_oneof![
+            prop::collection::vec(token.clone(), 1..14).prop_map(|tokens| tokens.concat()),
+            (
+                prop::collection::vec(token.clone(), 1..6),
+                prop::collection::vec(token.clone(), 0..4),
+                prop::collection::vec(token, 0..6)
+            )
+                .prop_map(|(first, second, rest)| format!(
+                    "s/{}/{}/{}",
+                    first.concat(),
+                    second.concat(),
+                    rest.concat()
+                )),
+        ];
+        let mut runner = TestRunner::default();
+        let generated = (0..60_000).map(|_| scripts.new_tree(&mut runner).unwrap().current());
+        let accepted: HashSet<String> =
+            generated.filter(|script| script.contains(['e', 'w']) && only_prints(script).is_some()).collect();
+        let wrong: Vec<_> = accepted.iter().filter(|script| reaches_out(script)).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+        assert!(accepted.len() > 100, "{}", accepted.len());
     }
 }
