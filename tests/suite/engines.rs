@@ -195,3 +195,13 @@ fn datatrove_has_it_as_a_step() {
     }
     assert_eq!(failed[failed.len() - 1]["metadata"]["error"]["error_code"], code);
 }
+
+#[test]
+#[ignore = "needs the wheel, which `cargo xtask test --engines` installs"]
+fn the_wheel_takes_the_calls_of_trafilatura() {
+    let test = workspace().join("shared/markdown/python/tests/test_extract.py");
+    let page = workspace().join("shared/markdown/fuzz/seeds/page.html");
+    let output = Command::new(workspace().join("target/engines/bin/python")).arg(test).arg(page).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("3 pages"));
+}
