@@ -22,13 +22,16 @@ from urllib.parse import urlparse
 import numpy as np
 
 import labels, vocabulary, weights_file
+from evaluate import calibrate, convert, report, report_snippets
 
 FOLDS = 5
 BORDERS = 32
+THREADS = 2
 ROWS = 160  # blocks of one page that are learned from: more say little that is new
 KINDS = ["article", "documentation", "forum", "product", "collection", "listing", "service"]
 PLACES = 5  # where words stand
-WEAK, CERTAIN = 0.7, 5.0  # weights of pages that are labelled weakly, and of the blocks that snippets are sure of
+WEAK, KEPT, DROPPED = 0.7, 5.0, 10.0  # weights of pages that are labelled weakly, and of the blocks that snippets are sure of
+BLENDED = 0.4  # how much of a weak label is the other collection's
 MIN_EXPECTED_F1, TEMPLATE_WORDS = 0.25, 40  # as in src/extract/choose.rs
 WORD = re.compile(r"\w+")
 
@@ -130,38 +133,6 @@ def domain(page):
     return ".".join(host.split(".")[-2:])
 
 
-def f1(page, keep):
-    want = collections.Counter(WORD.findall((page["main_content"] or "").lower()))
-    got = collections.Counter(word for words, kept in zip(page["words"], keep) if kept for word in words)
-    if not want or not got:
-        return float(not want and not got)
-    overlap = sum((want & got).values())
-    return 2 * overlap / (sum(want.values()) + sum(got.values()))
-
-
-def report(name, pages, keeps):
-    scores = collections.defaultdict(list)
-    present, absent = [], []
-    for page, keep in zip(pages, keeps):
-        page["f1"] = f1(page, keep)
-        scores[page["type"]].append(page["f1"])
-        text = "\n".join(text for text, kept in zip(page["texts"], keep) if kept)
-        text = re.sub(r"\s+", " ", text).lower()
-        found = lambda snippets: np.mean([re.sub(r"\s+", " ", s.lower()) in text for s in snippets])
-        if page["with"]:
-            present.append(found(page["with"]))
-        if page["without"]:
-            absent.append(found(page["without"]))
-    say(name, scores, present, absent)
-
-
-def say(name, scores, present, absent):
-    everything = [score for kind in scores.values() for score in kind]
-    macro = np.mean([np.mean(kind) for kind in scores.values()])
-    print(f"{name}: F1={np.mean(everything):.4f} macro={macro:.4f} with={np.mean(present):.3f} without={np.mean(absent):.3f} "
-          + " ".join(f"{kind}={np.mean(scores[kind]):.3f}" for kind in sorted(scores)), flush=True)
-
-
 def choose(page, probabilities):
     """The blocks whose choice has the highest expected F1 (Lewis 1995, Ye et al. 2012)."""
     sizes = page["features"][:, 0].astype(float)
@@ -196,7 +167,7 @@ def smoothed(page, probabilities):
 def fit(rows, labels, weights, trees, depth, rate, seed=1, borders=None):
     from catboost import CatBoostClassifier, Pool
     model = CatBoostClassifier(iterations=trees, depth=depth, learning_rate=rate, loss_function="CrossEntropy",
-                               border_count=BORDERS, random_seed=seed, thread_count=2, verbose=False, l2_leaf_reg=6,
+                               border_count=BORDERS, random_seed=seed, thread_count=THREADS, verbose=False, l2_leaf_reg=6,
                                rsm=0.35, bootstrap_type="Bernoulli", subsample=0.7, allow_writing_files=False)
     pool = Pool(rows, labels, weight=weights)
     if borders:
@@ -327,7 +298,10 @@ def by_truth(page):
 
 def of_label(page):
     """How much the labels of a page's blocks are to be trusted."""
-    return page["weight"] * np.where(page["certain"], CERTAIN, 1.0) if "certain" in page else 1.0
+    if "certain" not in page:
+        return 1.0
+    sure = np.where(page["labels"] > 0.5, KEPT, DROPPED)
+    return page["weight"] * np.where(page["certain"], sure, 1.0)
 
 
 MEMBERS = [("labels", by_page), ("labels", by_truth), ("copies", by_page), ("copies", by_truth)]
@@ -339,6 +313,7 @@ def main():
     parser.add_argument("--examples", required=True)
     parser.add_argument("--convert", help="an executable that converts a page with the weights in RAGMAKER_WEIGHTS")
     parser.add_argument("--snippets", action="store_true", help="learn from pages of which only snippets are known, too")
+    parser.add_argument("--both", action="store_true", help="predict the pages of seven kinds by the snippets' pages, too")
     parser.add_argument("--out")
     parser.add_argument("--seed", type=int, default=0, help="other blocks and columns, for judging a change twice")
     parser.add_argument("--trees", type=int, default=90)
@@ -360,11 +335,16 @@ def main():
     # Each collection by what was learned from the other.
     everything = pages + others
     for learned, held in ((pages, others), (others, pages)) if others else ():
+        if learned is others and not options.both:
+            continue
         stack_rows(learned, pages)
         kind, table, forest = fit_all(learned, options, pages)
         for page in held:
             predict(page, kind, table, forest)
         say_all("the other collection", held)
+        if held is others:
+            for page in others:
+                blend(page)
     # Folds of both, so that no domain is learned from and predicted.
     kinds, tables = stack_rows(everything, pages)
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
@@ -379,7 +359,7 @@ def main():
     if others:
         say_all("other domains", others)
     if options.convert:
-        convert(options, pages, list(zip(kinds, tables, forests)))
+        convert(options, pages, others, list(zip(kinds, tables, forests)))
     if options.out:
         model = fit_all(everything, options, pages)
         with open(options.out, "wb") as out:
@@ -415,22 +395,18 @@ def kinds_of(model, page):
     return np.array([sigmoid(logits(forest, page["own"][None]))[0] for forest in model], "f4")
 
 
+def blend(page):
+    """Moves the labels that no snippet is sure of towards what the model says that was trained on the other collection:
+    trafilatura's mistakes are seldom its own."""
+    unsure = ~np.isnan(page["labels"]) & ~page["certain"]
+    if unsure.any():
+        mixed = (1 - BLENDED) * page["labels"] + BLENDED * page["probabilities"]
+        page["labels"] = page["copies"] = np.where(unsure, mixed, page["labels"])
+
+
 def say_all(name, pages):
     keeps = [choose(page, page.get("probabilities", np.zeros(0))) for page in pages]
     (report if pages[0]["type"] else report_snippets)(name, pages, keeps)
-
-
-def report_snippets(name, pages, keeps):
-    """Precision, recall and F1 over all snippets together."""
-    right = missed = wrong = 0
-    for page, keep in zip(pages, keeps):
-        text = labels.fold("\n".join(text for text, kept in zip(page["texts"], keep) if kept))
-        found = sum(labels.fold(snippet) in text for snippet in page["with"])
-        right, missed = right + found, missed + len(page["with"]) - found
-        wrong += sum(labels.fold(snippet) in text for snippet in page["without"])
-    precision, recall = right / max(1, right + wrong), right / max(1, right + missed)
-    print(f"{name}, snippets: F1={2 * precision * recall / (precision + recall):.4f} P={precision:.4f} R={recall:.4f}",
-          flush=True)
 
 
 def blocks(page):
@@ -449,50 +425,6 @@ def compare(pages, options, kind, table, forest):
             apart.append(np.abs(smoothed(page, sigmoid(logits(forest, columns_of(page, table)))) - page["predicted"]))
     apart = np.concatenate(apart)
     print(f"Rust is {apart.mean():.4f} from Python, at most {apart.max():.3f}, {len(apart)} blocks", flush=True)
-
-
-def convert(options, pages, models):
-    """Scores what becomes of every page with the weights that have not seen its domain."""
-    scorer = {"__file__": os.path.join(options.pages, "score"), "__name__": "score"}
-    exec(compile(open(scorer["__file__"]).read(), scorer["__file__"], "exec"), scorer)
-    scores, present, absent = collections.defaultdict(list), [], []
-    with tempfile.TemporaryDirectory() as scratch:
-        for held in range(FOLDS):
-            path = os.path.join(scratch, f"{held}.bin")
-            with open(path, "wb") as out:
-                weights_file.write_all(models[held], [(0, 0), (1, 1)], out)
-            for page in pages:
-                if page["fold"] != held:
-                    continue
-                done = subprocess.run([options.convert, page["url"] or "https://example.com/"], input=page["html"],
-                                      stdout=subprocess.PIPE, env={**os.environ, "RAGMAKER_WEIGHTS": path})
-                text = scorer["visible_text"](done.stdout.decode())
-                page["f1"] = scorer["word_scores"](text, page["main_content"] or "")[2]
-                scores[page["type"]].append(page["f1"])
-                for snippets, found in ((page["with"], present), (page["without"], absent)):
-                    if snippets:
-                        found.append(np.mean([scorer["folded"](snippet) in scorer["folded"](text) for snippet in snippets]))
-    say("as Markdown", scores, present, absent)
-
-
-def calibrate(pages):
-    """How sure the choice is to have F1 over 0.9, by its expected F1: points of an isotonic regression (Zadrozny and
-    Elkan 2002) on pages of domains that the model has not seen.  Prints how often that is so, by confidence."""
-    from sklearn.isotonic import IsotonicRegression
-    expected = np.array([page.get("expected", 0.0) for page in pages])
-    good = np.array([page["f1"] > 0.9 for page in pages], float)
-    points = np.unique(np.quantile(expected, np.linspace(0, 1, 17)).astype("f4"))
-    smooth = lambda at: IsotonicRegression(y_min=0.02, y_max=0.98, out_of_bounds="clip").fit(expected[at], good[at])
-    parts = np.arange(len(pages)) % 10
-    confidence = np.zeros(len(pages))
-    for part in range(10):
-        confidence[parts == part] = np.interp(expected[parts == part], points, smooth(parts != part).predict(points))
-    for low, high in ((0, 0.3), (0.3, 0.5), (0.5, 0.7), (0.7, 0.85), (0.85, 0.95), (0.95, 1.01)):
-        some = (confidence >= low) & (confidence < high)
-        if some.any():
-            print(f"confidence {low:.2f} to {high:.2f}: {some.sum()} pages, mean {confidence[some].mean():.2f}, "
-                  f"F1 over 0.9: {good[some].mean():.2f}", flush=True)
-    return list(zip(points, smooth(parts >= 0).predict(points)))
 
 
 if __name__ == "__main__":

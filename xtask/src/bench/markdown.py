@@ -5,7 +5,8 @@
 
 OURS is ragmaker-html-to-markdown, PEERS the `peers` example. Out comes one JSON object a converter. A
 line of the truth has `id`, `url`, `type`, `main_content` and the snippets `with` and `without`: those
-that the content must and must not have. Quality is the F1 of the words of the Markdown's visible text.
+that the content must and must not have. Quality is the F1 of the words of the Markdown's visible text; snippets are
+compared with quotes, dashes, letter case and white space folded.
 """
 import collections
 import gzip
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import unicodedata
 
 import lxml.html
 import markdownify
@@ -48,6 +50,17 @@ def f1(got, want):
         return float(not a and not b)
     overlap = sum((a & b).values())
     return 2 * overlap / (sum(a.values()) + sum(b.values()))
+
+
+FOLDS = str.maketrans(
+    {c: "'" for c in "\u2018\u2019\u201a"} | {c: '"' for c in "\u201c\u201d\u201e"}
+    | {c: "-" for c in "\u2010\u2011\u2012\u2013\u2014"} | {"\u00ad": None, "\u200b": None}
+)
+
+
+def folded(text):
+    """Quotes, dashes, letter case and white space folded: as a reader compares."""
+    return re.sub(r"\s+", " ", unicodedata.normalize("NFKC", text).translate(FOLDS)).strip().lower()
 
 
 def timed(convert):
@@ -141,7 +154,8 @@ def main():
                 row = {"seconds": seconds, "type": page.get("type")}
                 if "main_content" in page and markdown is not None:
                     text = visible_text(markdown)
-                    shares = {key: mean_of([s.lower() in text.lower() for s in page[key]]) for key in ("with", "without")}
+                    known = folded(text)
+                    shares = {key: mean_of([folded(s) in known for s in page[key]]) for key in ("with", "without")}
                     row |= {"f1": f1(text, page["main_content"] or ""), **shares}
                 rows[name].append(row)
     for name, found in rows.items():

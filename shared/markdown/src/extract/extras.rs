@@ -7,7 +7,7 @@ use super::{blocks::Blocks, names::each_word};
 use crate::{
     metadata::PageType,
     tag::Attr,
-    tree::{Id, Tree},
+    tree::{ROOT, Tree},
 };
 
 /// Words of names, alone or in pairs, that only extras have.
@@ -59,6 +59,9 @@ const NAMES: [&str; 46] = [
     "wp embedded",
     "yarpp",
 ];
+
+/// No word of a name is longer, with a byte that ends it.
+const LONGEST: usize = 25;
 
 /// How the lines begin that introduce links to other articles, in lower case.
 const INTRODUCTIONS: [&str; 66] = [
@@ -133,56 +136,54 @@ const INTRODUCTIONS: [&str; 66] = [
 /// The longest line that introduces links, in words.
 const MAX_INTRODUCTION: f32 = 24.0;
 
-/// At most this share of what is chosen is extra.
+/// An element with more than this share of what is chosen is no extra, whatever it is called.
 const MAX_SHARE: f32 = 0.25;
 
-/// Drops the extras of a page with a single text.
+/// Drops the extras of a page that is not a list itself.
 pub(super) fn drop_extras(tree: &Tree, blocks: &Blocks, kind: PageType, chosen: &mut [bool]) {
-    if kind != PageType::Article {
+    if matches!(kind, PageType::Collection | PageType::Listing | PageType::Product) {
         return;
     }
-    let words = |at: usize| blocks.list[at].counts.words;
-    let total: f32 = (0..chosen.len()).filter(|&at| chosen[at]).map(words).sum();
     let mut extras = named(tree, blocks, chosen);
-    introduced(tree, blocks, chosen, &mut extras);
-    let dropped: f32 = extras.iter().map(|&at| words(at)).sum();
-    if dropped <= total * MAX_SHARE {
-        for at in extras {
-            chosen[at] = false;
-        }
+    if kind == PageType::Article {
+        introduced(tree, blocks, chosen, &mut extras);
+    }
+    for at in extras {
+        chosen[at] = false;
     }
 }
 
 /// The chosen blocks in elements that are called like extras.
 fn named(tree: &Tree, blocks: &Blocks, chosen: &[bool]) -> Vec<usize> {
-    let mut known: Vec<Option<bool>> = vec![None; tree.len()];
-    let mut is_extra = |id: Id| {
-        let mut path = vec![];
-        let mut found = false;
-        for id in std::iter::once(id).chain(tree.ancestors(id)) {
-            if let Some(known) = known[id] {
-                found = known;
-                break;
-            }
-            path.push(id);
-        }
-        for id in path.into_iter().rev() {
-            found |= [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name)).any(is_called_extra);
-            known[id] = Some(found);
-        }
-        found
-    };
-    (0..chosen.len()).filter(|&at| chosen[at] && is_extra(blocks.list[at].container)).collect()
+    let mut words = vec![0.0_f32; tree.len()];
+    for (block, _) in blocks.list.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+        words[block.container] += block.counts.words;
+    }
+    for id in (1..tree.len()).rev() {
+        words[tree.parent(id)] += words[id];
+    }
+    let mut is_extra = vec![false; tree.len()];
+    for id in 1..tree.len() {
+        let is_small = words[id] > 0.0 && words[id] <= words[ROOT] * MAX_SHARE;
+        let names = [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name));
+        is_extra[id] = is_extra[tree.parent(id)] || (is_small && names.into_iter().any(is_called_extra));
+    }
+    (0..chosen.len()).filter(|&at| chosen[at] && is_extra[blocks.list[at].container]).collect()
 }
 
 /// Whether one of the names of an element is that of an extra.
 fn is_called_extra(names: &str) -> bool {
     names.split_ascii_whitespace().any(|name| {
-        let (mut before, mut found) = (String::new(), false);
+        let (mut before, mut found) = ([0; LONGEST], false);
         each_word(name, |word| {
-            let word = String::from_utf8_lossy(word).into_owned();
-            found |= NAMES.contains(&word.as_str()) || NAMES.contains(&format!("{before} {word}").as_str());
-            before = word;
+            found |= NAMES.iter().any(|extra| match extra.split_once(' ') {
+                Some((first, second)) => {
+                    second.as_bytes() == word && before.starts_with(first.as_bytes()) && before[first.len()] == 0
+                }
+                None => extra.as_bytes() == word,
+            });
+            before = [0; LONGEST];
+            before[..word.len()].copy_from_slice(word);
         });
         found
     })

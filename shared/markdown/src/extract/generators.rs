@@ -82,7 +82,7 @@ static NAMED: [Generator; 19] = [
         without: &[".header-anchor"],
     },
     Generator { names: &["starlight"], main: &["main"], without: &[".sl-anchor-link", ".pagination-links", "footer"] },
-    Generator { names: &["gitbook"], main: &[".markdown-section", "main"], without: &["footer"] },
+    Generator { names: &["gitbook"], main: &[".markdown-section"], without: &[] },
     Generator { names: &["antora"], main: &["article.doc"], without: &["a.anchor", ".pagination", ".toc"] },
     Generator { names: &["asciidoc"], main: &[BODY], without: &["a.anchor", "#footer", "#toc", ".toc"] },
     Generator {
@@ -106,7 +106,6 @@ static UNNAMED: Generator = Generator {
     main: &[
         "#apicontent",
         "#mdbook-content",
-        "div#content.content",
         "div.body@main",
         "#furo-main-content",
         "article.bd-article",

@@ -127,6 +127,20 @@ impl Kept {
     }
 }
 
+/// Drops a heading that ends what is chosen: what it heads is not chosen. The model is not sure of such a heading, so that
+/// it would come and go with what is around the content.
+pub(super) fn drop_last_heading(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let is_heading = |at: usize| tree.tag(blocks.list[at].container).heading_level().is_some_and(|level| level > 1);
+    let worded = (0..chosen.len()).rev().filter(|&at| chosen[at] && blocks.list[at].counts.words > 0.0);
+    let ends: Vec<usize> = worded.take(2).collect();
+    if let [last, before] = ends[..]
+        && is_heading(last)
+        && !is_heading(before)
+    {
+        chosen[last] = false;
+    }
+}
+
 /// Chooses blocks without words, such as images, between two chosen blocks.
 pub(super) fn choose_images(blocks: &Blocks, chosen: &mut [bool]) {
     let is_image = |at: usize| blocks.list[at].counts.words == 0.0;
@@ -326,6 +340,21 @@ mod tests {
         };
         assert_eq!(left("<p>high water twice a day<p hidden>Sent!<div hidden><p>Why?</div>"), [true, false, true]);
         assert_eq!(left("<div style='display: none'>high water twice a day</div>wait"), [true, true]);
+    }
+
+    #[test]
+    fn a_heading_that_ends_the_content_is_dropped() {
+        let ended = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            let mut chosen = vec![true; blocks.list.len()];
+            drop_last_heading(&tree, &blocks, &mut chosen);
+            chosen
+        };
+        assert_eq!(ended("<h1>a</h1><p>b<h3>More</h3>"), [true, true, false]);
+        assert_eq!(ended("<h1>a</h1><p>b"), [true, true]);
+        // A list of titles.
+        assert_eq!(ended("<p>a<h3>b</h3><h3>c</h3>"), [true, true, true]);
     }
 
     #[test]

@@ -206,8 +206,9 @@ impl Renderer<'_> {
     /// links to.
     fn says_more(&self, title: &str, id: Id) -> bool {
         let alternative = self.tree.attr(id, Attr::Alt).unwrap_or_default();
-        let address = self.tree.attr(id, Attr::Href).unwrap_or_default();
-        let known = [self.plain_text(id).as_str(), alternative, address].join(" ").to_lowercase();
+        let address =
+            self.tree.attr(id, Attr::Href).and_then(|href| urls::resolve(href, self.base)).unwrap_or_default();
+        let known = [self.plain_text(id).as_str(), alternative, &address].join(" ").to_lowercase();
         let known: Vec<&str> = words(&known).collect();
         words(&title.to_lowercase()).any(|word| !known.contains(&word) && !KINDS.contains(&word))
     }
