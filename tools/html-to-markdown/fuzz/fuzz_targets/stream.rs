@@ -12,10 +12,10 @@
 use std::{io::Cursor, num::NonZeroUsize, time::Duration};
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_html_to_markdown::stream::{Content, Form, Settings, convert};
+use ragmaker_html_to_markdown::stream::{Content, InputFormat, Settings, convert};
 
 fuzz_target!(|bytes: &[u8]| {
-    for form in [Form::JsonLines, Form::Warc { any_status: true }] {
+    for form in [InputFormat::JsonLines, InputFormat::Warc { any_status: true }] {
         let settings = Settings {
             form,
             content: Content::Main,
@@ -27,7 +27,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut out = vec![];
         let _ = convert(Cursor::new(bytes.to_vec()), &mut out, settings);
         assert!(out.is_empty() || out.ends_with(b"}\n"));
-        if form == Form::JsonLines && !bytes.starts_with(&[0x1F, 0x8B]) && !bytes.starts_with(&[0x28, 0xB5]) {
+        if form == InputFormat::JsonLines && !bytes.starts_with(&[0x1F, 0x8B]) && !bytes.starts_with(&[0x28, 0xB5]) {
             let lines = bytes.split_inclusive(|&byte| byte == b'\n').count();
             assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), lines);
         }
