@@ -1,6 +1,6 @@
 //! The links and link relations of a page, and the URLs of its scripts.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use lol_html::{HtmlRewriter, MemorySettings, Settings, element, html_content::Element};
 use url::Url;
@@ -9,6 +9,13 @@ use crate::entities;
 
 /// The maximum memory of the parser beyond the page, in bytes.
 const MEMORY: usize = 4 << 20;
+
+/// The links and forms of menus, headers and footers, as in `js/sign-in.js` of the browser.
+const BOILERPLATE: &str = "nav a[href], nav form[action], header a[href], header form[action], \
+    footer a[href], footer form[action], aside a[href], aside form[action], \
+    [role=navigation] a[href], [role=navigation] form[action], [role=banner] a[href], [role=banner] form[action], \
+    [role=contentinfo] a[href], [role=contentinfo] form[action], \
+    [role=complementary] a[href], [role=complementary] form[action]";
 
 /// The links of a page. URLs are absolute, in the order of the page, with their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +36,8 @@ pub struct Links {
     pub new_passwords: usize,
     /// The number of fields for an email address or a user name.
     pub identifiers: usize,
-    /// The number of links and forms that lead to a sign-in by another service.
+    /// The number of links and forms that lead to a sign-in by another service, without those of menus, headers and
+    /// footers.
     pub providers: usize,
 }
 
@@ -64,7 +72,13 @@ pub fn links(html: &str, address: &Url) -> Links {
     let target = |element: &Element<'_, '_>, name: &str, base: &Url| base.join(attribute(element, name)?.trim()).ok();
     let lower =
         |element: &Element<'_, '_>, name: &str| attribute(element, name).unwrap_or_default().to_ascii_lowercase();
+    // Whether the element that comes next stands in a menu, header or footer; its handler comes after the one that says so.
+    let in_boilerplate = Cell::new(false);
     let handlers = vec![
+        element!(BOILERPLATE, |_| {
+            in_boilerplate.set(true);
+            Ok(())
+        }),
         element!("base[href]", |base| {
             let mut found = found.borrow_mut();
             // Only the first refresh counts.
@@ -76,7 +90,8 @@ pub fn links(html: &str, address: &Url) -> Links {
         element!("a[href], area[href]", |link| {
             let mut found = found.borrow_mut();
             let to = target(link, "href", &found.1);
-            found.0.providers += usize::from(to.as_ref().is_some_and(is_provider));
+            let is_content = !in_boilerplate.take();
+            found.0.providers += usize::from(is_content && to.as_ref().is_some_and(is_provider));
             found.0.anchors.extend(to);
             Ok(())
         }),
@@ -119,8 +134,9 @@ pub fn links(html: &str, address: &Url) -> Links {
         }),
         element!("form[action]", |form| {
             let mut found = found.borrow_mut();
-            let is_provider = target(form, "action", &found.1).as_ref().is_some_and(is_provider);
-            found.0.providers += usize::from(is_provider);
+            let is_content = !in_boilerplate.take();
+            let to = target(form, "action", &found.1);
+            found.0.providers += usize::from(is_content && to.as_ref().is_some_and(is_provider));
             Ok(())
         }),
     ];
@@ -175,6 +191,7 @@ mod tests {
     fn what_leads_to_a_sign_in_is_counted() {
         let page = Url::parse("https://x.example/members").unwrap();
         let html = "<a href=/auth/saml/start>A</a><a href=/oauthor>no</a><form action=/users/omniauth/github></form>
+            <nav><ul><a href=/sso>menu</a></ul></nav><div role=banner><form action=/oauth2/x></form></div>
             <input type=email><input name=login><input autocomplete='username webauthn'><input type=search name=user><input name=q>";
         let links = links(html, &page);
         assert_eq!((links.identifiers, links.providers), (3, 2));

@@ -18,20 +18,20 @@ const GOOGLE_PAGE: usize = 10;
 /// The maximum number of characters that are repeated of what an engine says.
 const MAX_MESSAGE: usize = 300;
 
-/// The first `count` results for `query`.
+/// At most `limit` results for `query`.
 ///
 /// # Errors
 /// [`SEARCH_AUTH_FAILED`], [`SEARCH_RATE_LIMITED`] and [`SEARCH_FAILED`].
-pub(crate) fn search(settings: &SearchSettings, query: &str, count: usize) -> Result<Vec<Hit>, Error> {
+pub(crate) fn search(settings: &SearchSettings, query: &str, limit: usize) -> Result<Vec<Hit>, Error> {
     let service = Service::new(settings)?;
     let mut hits = match settings.engine {
         SearchEngine::Tavily => {
-            let body = json!({"query": query, "max_results": count, "search_depth": "basic"});
+            let body = json!({"query": query, "max_results": limit, "search_depth": "basic"});
             let key = format!("Bearer {}", settings.key.value());
             let answer = service.post("search", &[("authorization", &key)], &body)?;
             service.hits(&answer, "/results", ["title", "url", "content"], &["published_date"])?
         }
-        SearchEngine::Google => service.google(query, count)?,
+        SearchEngine::Google => service.google(query, limit)?,
         SearchEngine::Searxng => {
             let answer = service.get("search", &[("q", query), ("format", "json")], &[])?;
             let hits = service.hits(&answer, "/results", ["title", "url", "content"], &["publishedDate"])?;
@@ -39,7 +39,7 @@ pub(crate) fn search(settings: &SearchSettings, query: &str, count: usize) -> Re
             hits
         }
         SearchEngine::Brave => {
-            let count = count.to_string();
+            let count = limit.to_string();
             let query = [("q", query), ("count", &count), ("text_decorations", "false")];
             let answer = service.get("res/v1/web/search", &query, &[("x-subscription-token", settings.key.value())])?;
             // Without any result, there is no list of them.
@@ -49,7 +49,7 @@ pub(crate) fn search(settings: &SearchSettings, query: &str, count: usize) -> Re
             service.hits(&answer, "/web/results", ["title", "url", "description"], &["page_age", "age"])?
         }
     };
-    hits.truncate(count);
+    hits.truncate(limit);
     Ok(hits)
 }
 

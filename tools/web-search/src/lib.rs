@@ -67,9 +67,9 @@ pub struct Args {
     /// what to search for
     #[argh(option)]
     pub query: String,
-    /// how many results to ask the engine for, up to 20
+    /// the maximum number of results, up to 20
     #[argh(option, default = "Bounded::new(5)")]
-    pub count: Bounded<1, 20>,
+    pub limit: Bounded<1, 20>,
     /// tavily, google, searxng or brave (default: the configured one)
     #[argh(option, from_str_fn(choice))]
     pub engine: Option<Engine>,
@@ -130,7 +130,7 @@ impl Tool for Args {
         let config = Config::load(project.root(), &options)?;
         let settings = config.search(self.engine.map(SearchEngine::from))?;
         let domains = Domains::new(&invocation.host.allow_domain)?;
-        let found = engine::search(&settings, &query, self.count.index())?;
+        let found = engine::search(&settings, &query, self.limit.index())?;
         let total = found.len();
         // A page that may not be opened is of no use, and its snippet is a page of that domain.
         let is_open = |hit: &Hit| Url::parse(&hit.url).is_ok_and(|url| domains.check(&url).is_ok());

@@ -214,7 +214,7 @@ fn google_is_asked_again_for_more_than_ten() {
         ("200 OK", json!({"items": items}))
     };
     let server = Server::new(vec![page(0, 10), page(10, 2)]);
-    let answer = answer(&run(&configured("google", &server.url), &["--count", "12"]));
+    let answer = answer(&run(&configured("google", &server.url), &["--limit", "12"]));
     assert_eq!(answer["results"].as_array().unwrap().len(), 12);
     let heads = [server.request().0, server.request().0];
     assert!(heads[0].contains("num=10&start=1") && heads[1].contains("num=2&start=11"), "{heads:?}");
