@@ -62,7 +62,10 @@ pub const GROUPS: [Group; 9] = [
         purpose: "change files; deleted files go to the trash",
         tools: &["write-file", "modify-file-content", "create-directory", "move", "delete-file", "delete-directory"],
     },
-    Group { purpose: "record reasoning and plans; run commands in a sandbox", tools: &["think", "work", "run-command"] },
+    Group {
+        purpose: "record reasoning and plans; run commands in a sandbox",
+        tools: &["think", "work", "run-command"],
+    },
 ];
 
 #[cfg(test)]

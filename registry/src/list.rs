@@ -3,8 +3,7 @@
 use std::{collections::BTreeSet, ffi::OsString, process::ExitCode};
 
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Approval, CallAnswer, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual,
-    Stdin, Toolset,
+    Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, Toolset,
     arguments::{Members, nearest},
 };
 use serde_json::Value;
@@ -55,7 +54,7 @@ macro_rules! tools {
             arguments: Members,
             host: &HostOptions,
             approval: &Approval,
-        ) -> Result<CallAnswer, Error> {
+        ) -> Result<Value, Error> {
             match command {
                 $(<$tool::Args as ragmaker_tool::Tool>::NAME => {
                     ragmaker_tool::call_approved::<$tool::Args>(arguments, host, approval)
@@ -150,7 +149,7 @@ impl Tool {
     /// # Errors
     ///
     /// What the executable would print on standard error.
-    pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<CallAnswer, Error> {
+    pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<Value, Error> {
         self.call_approved(arguments, host, &Approval::Pending)
     }
 
@@ -159,24 +158,9 @@ impl Tool {
     /// # Errors
     ///
     /// As [`call`](Self::call).
-    pub fn call_approved(
-        &self,
-        arguments: Members,
-        host: &HostOptions,
-        approval: &Approval,
-    ) -> Result<CallAnswer, Error> {
-        if let Some(Stdin { argument, dash }) = self.stdin {
-            let given = arguments.iter().find(|(key, value)| key == argument && !value.is_null());
-            let is_stdin = |value: &Value| dash && value.as_str().is_some_and(|text| text.trim() == "-");
-            if given.is_none_or(|(_, value)| is_stdin(value)) {
-                return Err(ARGUMENT_ERROR
-                    .error(format!("{argument} is required"))
-                    .remedy(format!("Give {argument} a value; there is no standard input to read here."))
-                    .detail("argument", argument));
-            }
-        }
+    pub fn call_approved(&self, arguments: Members, host: &HostOptions, approval: &Approval) -> Result<Value, Error> {
         let mut answered = call(self.command, arguments, host, approval)?;
-        provenance::mark(self.origin, &mut answered.json);
+        provenance::mark(self.origin, &mut answered);
         Ok(answered)
     }
 }
@@ -189,8 +173,7 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 }
 
 /// There is no tool of that name.
-pub const TOOL_NOT_FOUND: Code =
-    Code::new("TOOL_NOT_FOUND", "Use one of the tools that the host offers; ragmaker-discover lists all.");
+pub const TOOL_NOT_FOUND: Code = Code::new("TOOL_NOT_FOUND", "Use one of the tools that the host offers.");
 
 /// The number of suggested names for a wrong one.
 const SUGGESTED: usize = 3;
@@ -243,7 +226,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn called(name: &str, arguments: &Value, host: &HostOptions) -> Result<CallAnswer, Error> {
+    fn called(name: &str, arguments: &Value, host: &HostOptions) -> Result<Value, Error> {
         find(name).unwrap().call(arguments.as_object().cloned().unwrap().into_iter().collect(), host)
     }
 

@@ -44,7 +44,7 @@ pub fn run_if_asked() -> Option<ExitCode> {
         std::process::exit(1);
     });
     let answer = tool.call_approved(arguments, &host, &approval);
-    let answer = answer.map_or_else(|error| json!(error), |answered| answered.json);
+    let answer = answer.unwrap_or_else(|error| json!(error));
     let mut out = io::stdout().lock();
     let printed = serde_json::to_writer(&mut out, &answer).is_ok() && out.flush().is_ok();
     Some(if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -66,9 +66,6 @@ fn awkward_arguments_need_no_quoting() {
     project.tool("call").arg("write-file").stdin(arguments.to_string()).run().answer();
     let read = project.tool("call").arg("read-file").stdin(json!({"path": "-- odd \"name\".txt"}).to_string()).run();
     assert_eq!(read.answer()["content"], content);
-    project.write("page.html", "<h1>T</h1><p>Some text.");
-    let bare = project.tool("call").arg("html_to_markdown").stdin(r#"{"path": "page.html", "raw": true}"#).run_raw();
-    assert_eq!(String::from_utf8(bare.stdout).unwrap(), "# T\n\nSome text.\n");
 }
 
 #[test]

@@ -299,7 +299,8 @@ fn lists_are_paged_alike() {
         if let Some(offset) = entry.arguments.get("offset") {
             assert!(output["next"].is_object() && offset["minimum"] == 0, "{name}");
         }
-        if let Some(limit) = entry.arguments.get("limit") {
+        // A search engine decides how many results there are; they are not paged.
+        if let Some(limit) = entry.arguments.get("limit").filter(|_| name != "ragmaker-web-search") {
             assert!(entry.arguments.contains_key("offset") && limit["minimum"] == 1, "{name}");
             assert!(limit["default"].is_null(), "{name}: without it, as much as an answer holds is returned");
         }

@@ -75,6 +75,13 @@ fn a_response_without_content_is_an_error() {
         ("/members/refused", "LOGIN_REQUIRED"),
         ("/members/en", "LOGIN_REQUIRED"),
         ("/members/ja", "LOGIN_REQUIRED"),
+        ("/members/de", "LOGIN_REQUIRED"),
+        ("/members/buttons", "LOGIN_REQUIRED"),
+        ("/members/link", "LOGIN_REQUIRED"),
+        ("/members/loginfmt", "LOGIN_REQUIRED"),
+        ("/members/username", "LOGIN_REQUIRED"),
+        ("/members/services", "LOGIN_REQUIRED"),
+        ("/members/blocked", "BOT_DETECTED"),
         ("/challenge/cloudflare", "BOT_DETECTED"),
         ("/challenge/aws-waf", "BOT_DETECTED"),
         ("/challenge/datadome", "BOT_DETECTED"),
@@ -91,8 +98,16 @@ fn a_response_without_content_is_an_error() {
     }
     assert_eq!(fetch(&project, &site.url("/status/429")).error("HTTP_ERROR")["details"]["retry_after_s"], 120);
     // An article about challenges is none.
-    for path in ["/innocent/article", "/innocent/badge", "/members/wiki", "/members/article"] {
-        assert!(fetch(&project, &site.url(path)).answer()["total"].as_u64() > Some(100), "{path}");
+    for path in [
+        "/innocent/article",
+        "/innocent/badge",
+        "/members/wiki",
+        "/members/note",
+        "/members/article",
+        "/members/newsletter",
+        "/members/providers",
+    ] {
+        assert!(fetch(&project, &site.url(path)).answer()["total"].as_u64() > Some(20), "{path}");
     }
     for (url, code) in [
         ("http://169.254.169.254/latest/meta-data/", "ADDRESS_NOT_ALLOWED"),

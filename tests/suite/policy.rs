@@ -8,20 +8,13 @@ use ragmaker_tests::{
     run::{Output, Project},
     site::Site,
 };
+use ragmaker_tool::host;
 use serde_json::{Map, Value, json};
 
-/// The options that widen what a tool may reach.
-const HOST_OPTIONS: [&str; 9] = [
-    "project_root",
-    "allow_root",
-    "kb_root",
-    "allow_domain",
-    "allow_private",
-    "public_only",
-    "conversation",
-    "block_list",
-    "webdriver_url",
-];
+/// The keys of all host options.
+fn host_options() -> impl Iterator<Item = String> {
+    host::ALL.iter().map(|flag| flag.trim_start_matches("--").replace('-', "_"))
+}
 
 const SECRET: &str = "the-secret-outside";
 
@@ -49,15 +42,15 @@ fn host_options_are_not_arguments() {
     let project = Project::new();
     for entry in entries() {
         let own = |option: &str| entry.arguments.contains_key(option);
-        for option in HOST_OPTIONS.into_iter().filter(|option| *option != "kb_root") {
-            assert!(!own(option), "{}: {option}", entry.command);
+        for option in host_options().filter(|option| option != "kb_root") {
+            assert!(!own(&option), "{}: {option}", entry.command);
         }
         // As an argument it is a place to save to, or places to read from.
         let is_place = |schema: &Value| schema["type"] == "string" || schema["items"]["type"] == "string";
         assert!(entry.arguments.get("kb_root").is_none_or(is_place), "{}", entry.command);
         let tool = entry.command.trim_start_matches("ragmaker-");
-        for option in HOST_OPTIONS.into_iter().filter(|option| !own(option)) {
-            for key in [option.to_owned(), option.replace('_', "-")] {
+        for option in host_options().filter(|option| !own(option.as_str())) {
+            for key in [option.clone(), option.replace('_', "-")] {
                 let mut arguments = needed(&entry, "http://127.0.0.1:9/");
                 arguments.insert(key.clone(), json!(["/"]));
                 let own = project.tool(tool).args(["--arguments", &json!(arguments).to_string()]).run();

@@ -65,7 +65,10 @@ fn source_files_are_short() {
 
 #[test]
 fn no_files_import_each_other() {
-    let groups = ["tools", "shared", "."].into_iter().flat_map(crates).map(|(folder, _)| folder.join("src"));
+    let groups = ["tools", "shared", ".", "registry", "xtask"]
+        .into_iter()
+        .flat_map(crates)
+        .map(|(folder, _)| folder.join("src"));
     let sources: Vec<PathBuf> = groups.filter(|source| source.is_dir()).collect();
     assert!(sources.len() > 70, "{}", sources.len());
     let cycles: Vec<String> = sources.iter().flat_map(|source| imports::cycles(source)).collect();

@@ -40,7 +40,9 @@ pub(crate) fn run(Arguments { name }: &Arguments) -> anyhow::Result<()> {
     }
     shown(&mut cargo(&["test", "--quiet", "--package", &format!("ragmaker-{name}")]))?;
     println!("{} is a tool that counts characters: change it to what it is for.", folder.display());
-    println!("README.md needs a line for it. Run `cargo xtask discovery` and `cargo xtask docs` after each change.");
+    println!(
+        "Add it to a group in registry/src/groups.rs. Run `cargo xtask discovery` and `cargo xtask docs` after each change."
+    );
     Ok(())
 }
 

@@ -162,7 +162,7 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
 pub(crate) fn busy(at: &str) -> Error {
     BROWSER_BUSY
         .error(format!("the WebDriver server at {at} had no free browser in time"))
-        .remedy("Raise --timeout, use fewer --tabs, or give the grid more nodes.")
+        .remedy("Raise --timeout, or ask the user for fewer tabs at a time or more nodes.")
         .detail("endpoint", at)
 }
 

@@ -51,7 +51,7 @@ pub const MODEL_NOT_CONFIGURED: Code =
 /// A setting that the search engine needs is missing.
 pub const SEARCH_NOT_CONFIGURED: Code = Code::new(
     "SEARCH_NOT_CONFIGURED",
-    "Set the key in ragmaker.toml, or its environment variable. Pages whose address is known open without it: http_fetch and the browser tools.",
+    "Set the key in ragmaker.toml, or its environment variable. Pages with a known address can be fetched without it.",
 );
 
 /// The origin of a setting.

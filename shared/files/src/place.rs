@@ -109,6 +109,9 @@ impl Roots {
         let path = self.project().root().join(self.named(text)?);
         let real = real_path(&path)?;
         // No entry of a directory can be a root of its own: the rule for a file in it is the rule for it.
+        if self.root_of(&real.join("_")).is_none() {
+            return Err(self.outside_for_writing(&path, &real));
+        }
         self.writable(&path, &real.join("_"))?;
         Ok(real)
     }
@@ -137,15 +140,21 @@ impl Roots {
         }
         Err(PATH_NOT_WRITABLE
             .error(format!("{} marks the project root", real.display()))
-            .remedy("Name the root with --project-root or RAGMAKER_PROJECT_ROOT, then it may be changed.")
+            .remedy(
+                "Ask the user to name the root with --project-root or RAGMAKER_PROJECT_ROOT; then it may be changed.",
+            )
             .detail("path", real.to_string_lossy()))
     }
 
-    fn writable(&self, path: &Path, real: &Path) -> Result<Place, Error> {
+    /// The root that contains `real`, and the path below it.
+    fn root_of<'a>(&'a self, real: &'a Path) -> Option<(&'a Root, &'a Path)> {
         let within = self.all().iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
         // The deepest root has the last word; of two that are the same, the one that may be written.
-        let place = within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable));
-        let Some((root, relative)) = place else { return Err(self.outside_for_writing(path, real)) };
+        within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable))
+    }
+
+    fn writable(&self, path: &Path, real: &Path) -> Result<Place, Error> {
+        let Some((root, relative)) = self.root_of(real) else { return Err(self.outside_for_writing(path, real)) };
         if relative.as_os_str().is_empty() {
             return Err(refuse_root(real));
         }

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use lol_html::{HtmlRewriter, MemorySettings, Settings, element, html_content::Element};
+use lol_html::{HtmlRewriter, MemorySettings, Settings, element, html_content::Element, text};
 use url::Url;
 
 use crate::entities;
@@ -10,12 +10,25 @@ use crate::entities;
 /// The maximum memory of the parser beyond the page, in bytes.
 const MEMORY: usize = 4 << 20;
 
-/// The links and forms of menus, headers and footers, as in `js/sign-in.js` of the browser.
-const BOILERPLATE: &str = "nav a[href], nav form[action], header a[href], header form[action], \
-    footer a[href], footer form[action], aside a[href], aside form[action], \
-    [role=navigation] a[href], [role=navigation] form[action], [role=banner] a[href], [role=banner] form[action], \
-    [role=contentinfo] a[href], [role=contentinfo] form[action], \
-    [role=complementary] a[href], [role=complementary] form[action]";
+/// The menus, headers and footers of a page, whose links say nothing about its content: most of `BOILERPLATE` in
+/// `js/sign-in.js` of the browser.
+const BOILERPLATE: [&str; 9] = [
+    "nav",
+    "header",
+    "footer",
+    "aside",
+    "dialog",
+    "[role=navigation]",
+    "[role=banner]",
+    "[role=contentinfo]",
+    "[role=complementary]",
+];
+
+/// The selector of `elements` in a menu, header or footer.
+fn in_boilerplate(elements: &[&str]) -> String {
+    let selectors = BOILERPLATE.iter().flat_map(|part| elements.iter().map(move |element| format!("{part} {element}")));
+    selectors.collect::<Vec<_>>().join(", ")
+}
 
 /// The links of a page. URLs are absolute, in the order of the page, with their fragments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +43,7 @@ pub struct Links {
     pub scripts: Vec<Url>,
     /// The number of inline scripts.
     pub inline_scripts: usize,
-    /// The number of password fields.
+    /// The number of password fields, without those of menus, headers and footers, as the two below.
     pub passwords: usize,
     /// The number of password fields for a new password.
     pub new_passwords: usize,
@@ -39,6 +52,8 @@ pub struct Links {
     /// The number of links and forms that lead to a sign-in by another service, without those of menus, headers and
     /// footers.
     pub providers: usize,
+    /// Whether it is a page of Cloudflare that refuses the visitor: it has an element `cf-error-details`.
+    pub blocks: bool,
 }
 
 /// A relation to another resource.
@@ -72,11 +87,26 @@ pub fn links(html: &str, address: &Url) -> Links {
     let target = |element: &Element<'_, '_>, name: &str, base: &Url| base.join(attribute(element, name)?.trim()).ok();
     let lower =
         |element: &Element<'_, '_>, name: &str| attribute(element, name).unwrap_or_default().to_ascii_lowercase();
-    // Whether the element that comes next stands in a menu, header or footer; its handler comes after the one that says so.
-    let in_boilerplate = Cell::new(false);
+    // Whether this element, or this text, is in a menu, header or footer. Handlers are called in the order of this list.
+    let (is_boilerplate, is_boilerplate_text) = (Cell::new(false), Cell::new(false));
+    let label = RefCell::new(String::new());
     let handlers = vec![
-        element!(BOILERPLATE, |_| {
-            in_boilerplate.set(true);
+        element!(in_boilerplate(&["a[href]", "area[href]", "form[action]", "input"]), |_| {
+            is_boilerplate.set(true);
+            Ok(())
+        }),
+        text!(in_boilerplate(&["a[href]", "button", "[role=button]"]), |_| {
+            is_boilerplate_text.set(true);
+            Ok(())
+        }),
+        text!("a[href], button, [role=button]", |chunk| {
+            let is_content = !is_boilerplate_text.take();
+            let mut label = label.borrow_mut();
+            label.push_str(chunk.as_str());
+            if chunk.last_in_text_node() {
+                found.borrow_mut().0.providers += usize::from(is_content && names_provider(&label));
+                label.clear();
+            }
             Ok(())
         }),
         element!("base[href]", |base| {
@@ -90,9 +120,13 @@ pub fn links(html: &str, address: &Url) -> Links {
         element!("a[href], area[href]", |link| {
             let mut found = found.borrow_mut();
             let to = target(link, "href", &found.1);
-            let is_content = !in_boilerplate.take();
+            let is_content = !is_boilerplate.take();
             found.0.providers += usize::from(is_content && to.as_ref().is_some_and(is_provider));
             found.0.anchors.extend(to);
+            Ok(())
+        }),
+        element!("#cf-error-details, .cf-error-details", |_| {
+            found.borrow_mut().0.blocks = true;
             Ok(())
         }),
         element!("link[href]", |link| {
@@ -123,18 +157,21 @@ pub fn links(html: &str, address: &Url) -> Links {
             Ok(())
         }),
         element!("input", |input| {
+            let mut found = found.borrow_mut();
+            if is_boilerplate.take() {
+                return Ok(());
+            }
             if lower(input, "type").trim() == "password" {
-                let mut found = found.borrow_mut();
                 found.0.passwords += 1;
                 found.0.new_passwords += usize::from(lower(input, "autocomplete").contains("new-password"));
-            } else if is_identifier([lower(input, "type"), lower(input, "autocomplete"), lower(input, "name")]) {
-                found.borrow_mut().0.identifiers += 1;
+            } else if is_identifier(["type", "autocomplete", "name", "id"].map(|name| lower(input, name))) {
+                found.0.identifiers += 1;
             }
             Ok(())
         }),
         element!("form[action]", |form| {
             let mut found = found.borrow_mut();
-            let is_content = !in_boilerplate.take();
+            let is_content = !is_boilerplate.take();
             let to = target(form, "action", &found.1);
             found.0.providers += usize::from(is_content && to.as_ref().is_some_and(is_provider));
             Ok(())
@@ -153,11 +190,58 @@ pub fn links(html: &str, address: &Url) -> Links {
     std::mem::take(&mut found.borrow_mut().0)
 }
 
-/// Whether an input with this type, autocomplete and name takes an email address or a user name.
-fn is_identifier([kind, autocomplete, name]: [String; 3]) -> bool {
+/// The names and ids of fields for an email address or a user name, in lower case and without `-` and `_`: those of
+/// `USER_FIELD` in `js/sign-in.js` of the browser.
+const USER_FIELDS: [&str; 14] = [
+    "user",
+    "username",
+    "userid",
+    "login",
+    "loginid",
+    "loginname",
+    "loginfmt",
+    "identifier",
+    "email",
+    "mail",
+    "account",
+    "jusername",
+    "osusername",
+    "uid",
+];
+
+/// Words on buttons that lead to a sign-in by another service: those of `PROVIDER` in `js/sign-in.js`.
+const PROVIDERS: [&str; 14] = [
+    "google",
+    "microsoft",
+    "github",
+    "gitlab",
+    "bitbucket",
+    "apple",
+    "facebook",
+    "linkedin",
+    "slack",
+    "okta",
+    "auth0",
+    "azure",
+    "saml",
+    "sso",
+];
+
+/// The maximum number of characters on such a button.
+const BUTTON: usize = 60;
+
+/// Whether an input with this type, autocomplete, name and id takes an email address or a user name.
+fn is_identifier([kind, autocomplete, name, id]: [String; 4]) -> bool {
     let takes_text = matches!(kind.trim(), "" | "text" | "email" | "tel");
-    let is_named = matches!(name.trim(), "email" | "e-mail" | "username" | "user" | "login" | "identifier");
-    takes_text && (kind.trim() == "email" || autocomplete.contains("username") || is_named)
+    let is_user = |name: &str| USER_FIELDS.contains(&&*name.trim().replace(['-', '_'], ""));
+    takes_text && (kind.trim() == "email" || autocomplete.contains("username") || is_user(&name) || is_user(&id))
+}
+
+/// Whether a button or link with this text leads to a sign-in by another service.
+fn names_provider(text: &str) -> bool {
+    let text = text.trim().to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    text.chars().nth(BUTTON).is_none() && words.any(|word| PROVIDERS.contains(&word))
 }
 
 /// Whether `url` leads to a sign-in by another service, by a part of its path.
@@ -194,6 +278,11 @@ mod tests {
             <nav><ul><a href=/sso>menu</a></ul></nav><div role=banner><form action=/oauth2/x></form></div>
             <input type=email><input name=login><input autocomplete='username webauthn'><input type=search name=user><input name=q>";
         let links = links(html, &page);
+        assert_eq!((links.identifiers, links.providers), (3, 2));
+        let html = "<input name=loginfmt><input id=os_username><input name=j-username><input name=log_in_hours>
+            <button>Continue with <b>Google</b></button><header><button>GitHub</button></header><p>Google</p>
+            <a href=/x>Weiter mit GitHub</a><button>Googlers</button>";
+        let links = super::links(html, &page);
         assert_eq!((links.identifiers, links.providers), (3, 2));
     }
 }

@@ -153,8 +153,9 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let is_little = || document.markdown.chars().nth(BESIDE).is_none() && !document.markdown.lines().any(is_prose);
     let wrong =
         (format == Format::Html).then(|| WrongPage::recognize(&document.metadata.title, &document.markdown)).flatten();
-    // A challenge is little text, and a script that solves it: a page about challenges has more.
-    if wrong == Some(WrongPage::Challenge) && has_scripts && document.words < CHALLENGE {
+    // A challenge is little text, and a script that solves it or Cloudflare's frame: a page about challenges has more.
+    let is_challenge = has_scripts || links.blocks;
+    if wrong == Some(WrongPage::Challenge) && is_challenge && document.words < CHALLENGE {
         return Err(NoContent { error: challenge_error(response, None), may_be_in_browser: true });
     }
     // A page of buttons for other services, or a form that sends a link by mail, is known by its title as well.

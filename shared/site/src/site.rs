@@ -36,7 +36,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// The site asks to wait for longer than the caller does.
-pub const WAIT_TOO_LONG: Code = Code::new("WAIT_TOO_LONG", "Fetch it later, or allow more with --max-wait.");
+pub const WAIT_TOO_LONG: Code = Code::new("WAIT_TOO_LONG", "Fetch it later.");
 
 /// A site.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ pub use host::{
 };
 pub use manual::{Manual, Spelling};
 pub use printable::printable;
-pub use run::{CallAnswer, Exit, Success, call, call_approved, main, main_with};
+pub use run::{Exit, Success, call, call_approved, main, main_with};
 
 // What a tool's types derive, so that a tool names one crate for its contract.
 pub use schemars::{self, JsonSchema};

@@ -76,21 +76,12 @@ pub fn main_with<T: Tool>(
     exit.into()
 }
 
-/// The answer to a call in this process.
-#[derive(Debug)]
-pub struct CallAnswer {
-    /// The output of the executable, as a value.
-    pub json: Value,
-    /// The text that it would print instead of JSON; see [`Tool::plain`].
-    pub plain: Option<String>,
-}
-
 /// Runs `T` in this process with arguments that a model wrote as JSON; a panic becomes an error.
 ///
 /// # Errors
 ///
 /// What the executable would print on standard error.
-pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<CallAnswer, Error> {
+pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Value, Error> {
     call_approved::<T>(arguments, host, &Approval::Pending)
 }
 
@@ -99,18 +90,12 @@ pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<CallAnswe
 /// # Errors
 ///
 /// As [`call`].
-pub fn call_approved<T: Tool>(
-    arguments: Members,
-    host: &HostOptions,
-    approval: &Approval,
-) -> Result<CallAnswer, Error> {
+pub fn call_approved<T: Tool>(arguments: Members, host: &HostOptions, approval: &Approval) -> Result<Value, Error> {
     caught::<T, _>(|| {
         let (tool, invocation) = arguments::from_json::<T>(arguments, host).inspect_err(log::Record::refuse::<T>)?;
         let answer = answer((tool, Invocation { approval: approval.clone(), ..invocation }))?;
-        let plain = T::plain(&answer).map(str::to_owned);
         // A value that reads a file as it is serialized can fail.
-        let json = serde_json::to_value(Success::of(&answer));
-        Ok(CallAnswer { json: json.map_err(|error| OUTPUT_ERROR.error(error.to_string()))?, plain })
+        serde_json::to_value(Success::of(&answer)).map_err(|error| OUTPUT_ERROR.error(error.to_string()))
     })
 }
 
@@ -225,8 +210,7 @@ mod tests {
             super::call::<Pick>(members, &HostOptions::default())
         };
         let answered = call(json!({"basket": "a", "count": "7", "wait_for_previous": true})).unwrap();
-        assert_eq!(answered.json, json!({"status": "success", "picked": ["a"], "next": null}));
-        assert_eq!(answered.plain, None);
+        assert_eq!(answered, json!({"status": "success", "picked": ["a"], "next": null}));
         assert!(call(json!({"count": 9})).unwrap_err().is(ARGUMENT_ERROR));
         let refused = call(json!({"basket": "a", "allow-root": ["/"]})).unwrap_err();
         assert!(refused.is(NOT_ALLOWED_IN_ARGUMENTS) && Exit::from(&refused) == Exit::Usage, "{refused}");

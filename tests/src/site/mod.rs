@@ -111,7 +111,7 @@
 //! | `/content/banner` | an article under a cookie banner, a newsletter dialog and advertisements |
 //! | `/content/login-form` | a login form and nothing else |
 //! | `/members/en` | a page that is nothing but a form to sign in; `/members/ja`, `/members/de` and `/members/zh` in other languages, `/members/refused` with status 401, `/members/report` leads there; `/members/buttons` has buttons of other services alone, `/members/link` sends a link by mail |
-//! | `/members/wiki` | a page with a small login box beside its content; `/members/note` in its header, `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address, `/members/providers` tells of signing in by other services |
+//! | `/members/wiki` | a page with a small login box beside its content; `/members/note` in its header, `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address, `/members/providers` tells of signing in by other services; `/members/loginfmt`, `/members/username` and `/members/services` are first steps of a sign-in, `/members/blocked` is Cloudflare's refusal |
 //! | `/broken/reset` | a connection that is reset in the middle of the body |
 //! | `/broken/short` | a connection that ends before the body does |
 //! | `/broken/nothing` | a connection that ends before the answer begins |

@@ -171,6 +171,9 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         "/members/report",
         "/members/buttons",
         "/members/link",
+        "/members/loginfmt",
+        "/members/username",
+        "/members/services",
         "/content/login-form",
         "/account",
     ] {
@@ -196,6 +199,13 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         assert!(seen(&visitor, page)["obstacle"].is_null(), "{page}");
         assert!(!visitor.save(page).markdown.trim().is_empty(), "{page}");
     }
+}
+
+#[test]
+fn a_page_that_refuses_the_visitor_is_no_content() {
+    let visitor = Visitor::with_browser();
+    assert_eq!(seen(&visitor, "/members/blocked")["obstacle"], "BOT_DETECTED");
+    visitor.refuse("/members/blocked", "BOT_DETECTED");
 }
 
 #[test]

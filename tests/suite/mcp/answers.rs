@@ -52,7 +52,6 @@ fn every_answer_is_what_its_schema_says() {
         ("read_many_files", json!({"path": ["notes"]})),
         ("search_file_content", json!({"pattern": "needle", "context": 1})),
         ("html_to_markdown", json!({"path": "page.html"})),
-        ("html_to_markdown", json!({"path": "page.html", "raw": true})),
         ("html_to_markdown", json!({"path": "page.html", "output-dir": "out"})),
         ("write_file", json!({"path": "new/c.txt", "content": "x"})),
         ("modify_file_content", json!({"path": "new/c.txt", "old-text": "x", "new-text": "y"})),

@@ -8,14 +8,14 @@ use std::{
     sync::Arc,
 };
 
-use ragmaker_registry::subprocess;
+use ragmaker_registry::{subprocess, workflow};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR};
 
 use crate::{
     arguments::{Arguments, host_options},
     conversation,
     interrupt::Signals,
-    piped, prompts,
+    piped,
     report::{End, Report},
     screen::Form,
     start,
@@ -77,9 +77,7 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
 fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
     match &arguments.request[..] {
         [] => Ok(None),
-        [name, words @ ..]
-            if prompts::workflow(name, "").is_some() && words.iter().all(|word| word.trim().is_empty()) =>
-        {
+        [name, words @ ..] if workflow(name).is_some() && words.iter().all(|word| word.trim().is_empty()) => {
             Err(ARGUMENT_ERROR
                 .error(format!("the workflow {name} needs a word after it"))
                 .remedy("Give it as rag SOURCE or ask QUESTION.")
@@ -87,13 +85,17 @@ fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
                 .detail("value", name.clone()))
         }
         [request] => Ok(Some(request.clone())),
-        [name, words @ ..] => prompts::workflow(name, &words.join(" ")).map(Some).ok_or_else(|| {
-            ARGUMENT_ERROR
-                .error(format!("there is no workflow {name:?}"))
-                .remedy("Put quotes around a request of several words; the workflows are rag SOURCE and ask QUESTION.")
-                .detail("argument", "request")
-                .detail("value", name.clone())
-        }),
+        [name, words @ ..] => {
+            workflow(name).map(|found| Some(found.text_with_calls(&words.join(" ")))).ok_or_else(|| {
+                ARGUMENT_ERROR
+                    .error(format!("there is no workflow {name:?}"))
+                    .remedy(
+                        "Put quotes around a request of several words; the workflows are rag SOURCE and ask QUESTION.",
+                    )
+                    .detail("argument", "request")
+                    .detail("value", name.clone())
+            })
+        }
     }
 }
 

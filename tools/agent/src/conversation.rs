@@ -3,13 +3,14 @@
 use std::{fmt::Write as _, fs, time::Instant};
 
 use ragmaker_model::{Client, Message};
+use ragmaker_registry::workflow;
 use ragmaker_tool::Error;
 use ragmaker_work_state::rendered;
 
 use crate::{
     agent::Agent,
     interrupt::Signals,
-    prompts, sanitize,
+    sanitize,
     screen::{Screen, note, print},
     session::Session,
     terminal::{COMMANDS, Line},
@@ -68,8 +69,8 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
     match command {
         "/exit" | "/quit" => return Continuation::End,
         "/rag" | "/ask" if words.is_empty() => note(&format!("{command} needs what it is about")),
-        "/rag" | "/ask" => match prompts::workflow(&command[1..], words) {
-            Some(request) => ask(&request),
+        "/rag" | "/ask" => match workflow(&command[1..]) {
+            Some(workflow) => ask(&workflow.text_with_calls(words)),
             None => note("there is no such workflow"),
         },
         "/help" => {

@@ -102,16 +102,6 @@ impl Language {
     }
 }
 
-/// The workflow `rag` or `ask`, in the words that every client is given, with what the person typed.
-pub(crate) fn workflow(name: &str, words: &str) -> Option<String> {
-    let (template, placeholder) = match name {
-        "rag" => (include_str!("../../../integrations/workflows/rag.md"), "{{source}}"),
-        "ask" => (include_str!("../../../integrations/workflows/ask.md"), "{{question}}"),
-        _ => return None,
-    };
-    Some(template.replacen(placeholder, words, 1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,13 +125,5 @@ mod tests {
             assert!(language.summary(77, true).contains("77"));
             assert!(!language.summary(77, false).contains("77"));
         }
-    }
-
-    #[test]
-    fn workflows_are_those_of_the_other_clients() {
-        let text = workflow("rag", "https://a.example/{{source}}").unwrap();
-        assert!(text.starts_with("Gather a knowledge base from https://a.example/{{source}}:"));
-        assert!(workflow("ask", "Why?").unwrap().contains("Why?"));
-        assert!(workflow("none", "").is_none());
     }
 }

@@ -291,7 +291,7 @@ fn in_process(
 ) -> Result<Option<Value>, Error> {
     let (sender, receiver) = mpsc::sync_channel(1);
     let work = move || {
-        let answer = tool.call_approved(arguments, &host, &approval).map(|answered| answered.json);
+        let answer = tool.call_approved(arguments, &host, &approval);
         // Nobody waits for a call that was given up.
         let _ = sender.send(answer);
     };

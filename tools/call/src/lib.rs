@@ -43,11 +43,9 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
     let (tool, arguments) = translated(tool, read_json("-")?);
-    let answered = tool.call_approved(arguments, host, &Approval::Interactive)?;
-    Ok(answered.plain.unwrap_or_else(|| {
-        let mut out = vec![];
-        // Writing a value to memory cannot fail.
-        let _ = json::write(&answered.json, Charset::from_env(), &mut out);
-        String::from_utf8_lossy(&out).into_owned()
-    }))
+    let answer = tool.call_approved(arguments, host, &Approval::Interactive)?;
+    let mut out = vec![];
+    // Writing a value to memory cannot fail.
+    let _ = json::write(&answer, Charset::from_env(), &mut out);
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }

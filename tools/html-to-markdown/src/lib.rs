@@ -39,8 +39,9 @@ pub struct Args {
     pub selector: Option<String>,
     /// print the Markdown alone, not JSON
     #[argh(switch)]
+    #[serde(skip)]
     pub raw: bool,
-    /// folder to write a Markdown file with front matter to, instead of printing the Markdown; created if missing
+    /// folder for a Markdown file with front matter, instead of the Markdown in the answer; created if missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
     /// folder of the knowledge base to save the page in; its catalog is cache/catalog.json in it, and --output-dir is cache/documents unless it is given
@@ -77,10 +78,10 @@ pub struct Args {
     #[argh(option)]
     #[serde(skip)]
     pub max_failures: Option<usize>,
-    /// character of the Markdown to begin at
+    /// number of characters to skip
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most characters of Markdown to print (default: as many as fit an answer; all with --raw)
+    /// maximum number of characters (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }
@@ -134,7 +135,7 @@ impl Tool for Args {
         &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
-        &["--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
+        &["--raw", "--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
 
     fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {
         let form = match (self.jsonl, self.warc) {

@@ -42,19 +42,19 @@ struct Arguments {
     /// offer only these tools: their names, with commas between
     #[argh(option)]
     tools: Option<String>,
-    /// offer only tools that change nothing
+    /// offer only tools that change neither files nor anything outside the project
     #[argh(switch)]
     read_only: bool,
-    /// offer the tool that runs shell lines, too; what does more than read is asked for, where the client can
+    /// also offer run_command; a line that does more than read needs the user's approval (elicitation)
     #[argh(switch)]
     commands: bool,
-    /// offer no workflows as prompts; for clients that have them as commands, which a prompt of the same name would hide
+    /// offer no workflows as prompts; for clients with their own /rag and /ask commands
     #[argh(switch)]
     no_prompts: bool,
-    /// describe the tools' answers to clients, too
+    /// also send the output schemas
     #[argh(switch)]
     output_schemas: bool,
-    /// serve over HTTP at this port or address:port instead, on loopback unless an address says otherwise
+    /// serve over HTTP instead, at this port or address:port of the loopback interface
     #[cfg(feature = "http")]
     #[argh(option)]
     http: Option<http::Listen>,
@@ -62,7 +62,7 @@ struct Arguments {
     #[cfg(feature = "http")]
     #[argh(option)]
     token_file: Option<std::path::PathBuf>,
-    /// let every local user and process call over HTTP
+    /// accept HTTP requests without a token
     #[cfg(feature = "http")]
     #[argh(switch)]
     no_token: bool,

@@ -15,7 +15,7 @@ pub(crate) fn offered(is_offered: impl Fn(&str) -> bool) -> Vec<&'static Workflo
 
 /// A workflow as a prompt.
 pub(crate) fn prompt(workflow: &Workflow) -> Prompt {
-    let argument = PromptArgument::new(workflow.argument).with_description(workflow.hint).with_required(true);
+    let argument = PromptArgument::new(workflow.argument).with_description(workflow.argument_help).with_required(true);
     Prompt::new(workflow.name, Some(workflow.description), Some(vec![argument]))
 }
 
@@ -33,6 +33,6 @@ pub(crate) fn get(offered: &[&'static Workflow], asked: &GetPromptRequestParams)
             None,
         )
     })?;
-    let message = PromptMessage::new_text(Role::User, workflow.text(words));
+    let message = PromptMessage::new_text(Role::User, workflow.text_with_calls(words));
     Ok(GetPromptResult::new(vec![message]).with_description(workflow.description))
 }

@@ -30,7 +30,7 @@ pub(crate) fn refresh(
         }
         let reason =
             "only folders of the project and of the allowed roots are refreshed, because a catalog may name any";
-        let remedy = format!("add --allow-root {folder} to refresh it");
+        let remedy = format!("a person can allow it with --allow-root {folder}");
         let error = PATH_NOT_ALLOWED.error(format!("{reason}: {remedy}. {}", error.message()));
         return failed(urls, &error, run);
     }

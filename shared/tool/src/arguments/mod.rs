@@ -19,7 +19,7 @@ use serde::{
     de::{IntoDeserializer, value},
 };
 
-use crate::{ARGUMENT_ERROR, Error, Invocation, Tool, host::HostOptions};
+use crate::{ARGUMENT_ERROR, Error, Invocation, Stdin, Tool, host::HostOptions};
 
 use line::{CommandLine, own_flags};
 
@@ -92,10 +92,23 @@ pub fn of_program<T: FromArgs + ArgsInfo>(
 
 /// Parses arguments that a model sent as a JSON object, with the options of its host.
 pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<ParsedCall<T>, Error> {
+    let lacking = T::STDIN.filter(|stdin| reads_stdin(*stdin, &arguments));
     let mut line = CommandLine::of_tool::<T>();
     line.push_json(arguments)?;
+    if let Some(Stdin { argument, .. }) = lacking {
+        return Err(ARGUMENT_ERROR
+            .error(format!("{argument} is required"))
+            .remedy(format!("Add the argument {argument}."))
+            .detail("argument", argument));
+    }
     let (tool, invocation) = line.finish()?;
     Ok((tool, Invocation { host: host.clone(), ..invocation }))
+}
+
+/// Whether a call with these arguments reads standard input, which carries the JSON of a host.
+fn reads_stdin(Stdin { argument, dash }: Stdin, arguments: &Members) -> bool {
+    let given = arguments.iter().find(|(key, value)| key == argument && !value.is_null());
+    given.is_none_or(|(_, value)| dash && value.as_str().is_some_and(|text| text.trim() == "-"))
 }
 
 /// `error` of the tool `T` for a caller who wrote JSON: `offset` instead of `--offset`.

@@ -1,16 +1,16 @@
 //! The log of operations: each call appends one JSON line to the file that `RAGMAKER_LOG` names.
 //!
 //! Without this variable there is no log. A line has the facts that a host may want to account for: tool, operation,
-//! path and URL, lines, MIME type, extension, bytes, duration, error code. If the
-//! answer does not have the number of bytes, it is the size of the file at the path after the call. Contents are neither
-//! logged nor read for the log.
+//! path and URL, lines, MIME type, extension, bytes, duration, error code. What the
+//! answer does not have of these is measured at the file at the path, after the call. Contents are never logged.
 
+mod file;
 mod members;
 
 use std::{
     env, fs,
     io::Write,
-    path::Path,
+    path::{Path, PathBuf},
     time::{Instant, SystemTime},
 };
 
@@ -27,23 +27,12 @@ const VARIABLE: &str = "RAGMAKER_LOG";
 const MEMBERS: [(&str, &[&str]); 5] = [
     (
         "path",
-        &[
-            "file_path",
-            "path",
-            "from",
-            "source",
-            "source_path",
-            "source_dir",
-            "target_dir",
-            "catalog_file",
-            "output_dir",
-            "kb_root",
-        ],
+        &["file_path", "path", "source_path", "source_dir", "target_dir", "catalog_file", "output_dir", "kb_root"],
     ),
     ("url", &["url", "repo_url"]),
-    ("lines", &["total_lines", "lines"]),
-    ("mime_type", &["mime_type"]),
-    ("bytes", &["bytes", "size", "bytes_written"]),
+    ("lines", &["total_lines"]),
+    ("mime_type", &["mime_type", "media_type"]),
+    ("bytes", &["bytes", "size"]),
 ];
 
 /// A call that is under way.
@@ -69,14 +58,13 @@ impl Record {
 
     fn begin<T: Tool>() -> Option<Self> {
         let file = env::var(VARIABLE).ok().filter(|file| !file.is_empty())?;
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let operation = match (T::ANNOTATIONS.read_only_hint, T::ANNOTATIONS.destructive_hint) {
             (true, _) => "read",
             (false, true) => "change",
             (false, false) => "write",
         };
         let line = [
-            ("time", json!(since_1970.as_millis() as f64 / 1000.0)),
+            ("time", json!(humantime::format_rfc3339_millis(SystemTime::now()).to_string())),
             ("tool", T::NAME.into()),
             ("operation", operation.into()),
         ];
@@ -95,11 +83,8 @@ impl Record {
                 line.insert(name.to_owned(), value.clone());
             }
         }
-        let file_size = |path: &str| fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|found| found.len());
-        if !line.contains_key("bytes")
-            && let Some(size) = line.get("path").and_then(Value::as_str).and_then(file_size)
-        {
-            line.insert("bytes".to_owned(), size.into());
+        if let Some(path) = line.get("path").and_then(Value::as_str).map(PathBuf::from) {
+            file::describe(&path, &mut line);
         }
         let extension = line.get("path").and_then(Value::as_str).and_then(|path| Path::new(path).extension());
         if let Some(extension) = extension.map(|extension| extension.to_string_lossy().into_owned()) {

@@ -1,5 +1,7 @@
 //! The workflows `/rag` and `/ask`: one template each, used by every client.
 
+mod calls;
+
 /// A workflow as it is offered to a person: `/NAME HINT`.
 #[derive(Clone, Copy, Debug)]
 pub struct Workflow {
@@ -11,6 +13,8 @@ pub struct Workflow {
     pub description: &'static str,
     /// The name of what the person types.
     pub argument: &'static str,
+    /// The help of this argument.
+    pub argument_help: &'static str,
     /// The argument in words, for a skill, which has no arguments.
     pub spoken: &'static str,
     /// The tools that its steps call.
@@ -26,6 +30,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
         hint: "SOURCE",
         description: "Gather a knowledge base from a web site, a Git repository, a folder or a file, or bring one up to date: save what matters as Markdown, describe and verify it. Use it when somebody names something to learn from, or asks for a knowledge base.",
         argument: "source",
+        argument_help: "the address, repository, folder or file to gather from",
         spoken: "the source that the person named",
         tools: &[
             "ask_directory",
@@ -42,16 +47,17 @@ pub const WORKFLOWS: [Workflow; 2] = [
             "refresh_knowledge_base",
             "verify",
         ],
-        template: include_str!("../../integrations/workflows/rag.md"),
+        template: include_str!("../../../integrations/workflows/rag.md"),
     },
     Workflow {
         name: "ask",
         hint: "QUESTION",
         description: "Answer a question from the knowledge bases of this project, with sources. Use it when a question may be answered by what was gathered with rag.",
         argument: "question",
+        argument_help: "the question to answer",
         spoken: "the person's question",
         tools: &["cite", "read_file", "search_knowledge_base"],
-        template: include_str!("../../integrations/workflows/ask.md"),
+        template: include_str!("../../../integrations/workflows/ask.md"),
     },
 ];
 
@@ -61,9 +67,15 @@ impl Workflow {
         format!("{{{{{}}}}}", self.argument)
     }
 
-    /// The template, with `words` in the place of what the person typed.
+    /// The template with its steps as command lines, with `words` in the place of what the person typed: for clients
+    /// whose model may have a shell.
     pub fn text(&self, words: &str) -> String {
         self.template.replacen(&self.placeholder(), words, 1)
+    }
+
+    /// Like [`text`](Self::text), with the steps as calls of tools with JSON arguments: for a model that has only tools.
+    pub fn text_with_calls(&self, words: &str) -> String {
+        calls::with_calls(self.template).replacen(&self.placeholder(), words, 1)
     }
 }
 
@@ -83,6 +95,7 @@ mod tests {
             assert_eq!(workflow.template.matches(&workflow.placeholder()).count(), 1, "{}", workflow.name);
             let odd = "{{source}} {{question}}";
             assert_eq!(workflow.text(odd).matches(odd).count(), 1);
+            assert_eq!(workflow.text_with_calls(odd).matches(odd).count(), 1);
         }
         assert!(workflow("rag").is_some() && workflow("none").is_none());
     }
