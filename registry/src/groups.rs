@@ -3,7 +3,7 @@
 /// Tools for one purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
-    /// What the tools are for, as it follows "to".
+    /// The purpose of the tools, as it follows "to".
     pub purpose: &'static str,
     /// The names of the tools, such as `read-file`.
     pub tools: &'static [&'static str],

@@ -7,7 +7,7 @@ use crate::{Tool, find};
 
 /// The original's names of arguments and the names here, by tool.
 const RENAMED: &[(&str, &[(&str, &str)])] = &[
-    // It wrote its catalog into the folder of the documents; here a knowledge base holds both.
+    // It wrote its catalog into the folder of the documents; here a knowledge base contains both.
     ("ragmaker-file-sync", &[("dest_dir", "kb_root")]),
     ("ragmaker-github-fetch", &[("temp_dir", "kb_root"), ("branch", "ref")]),
     ("ragmaker-http-fetch", &[("base_url", "prefix")]),

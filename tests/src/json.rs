@@ -1,4 +1,4 @@
-//! JSON that a server of this machine answers a plain request with.
+//! Plain requests to a server of this machine, with JSON answers.
 
 use std::{
     io::{self, Read, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 
-/// What the server at `port` of the loopback interface answers for `path`.
+/// The answer of the server at `port` of the loopback interface for `path`.
 ///
 /// # Errors
 ///

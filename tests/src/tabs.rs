@@ -22,7 +22,7 @@ fn port(folder: &Path) -> u16 {
     fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap()
 }
 
-/// What the browser says of everything that is open in it.
+/// The browser's list of its open pages.
 fn list(folder: &Path) -> Vec<Value> {
     let list = json::get(port(folder), "/json/list", Duration::from_secs(5)).unwrap();
     list.as_array().unwrap().clone()
@@ -47,7 +47,7 @@ impl Tab {
         Self { socket: tungstenite::client(url, stream).unwrap().0 }
     }
 
-    /// What a command of the browser's protocol answers.
+    /// The answer to a command of the browser's protocol.
     ///
     /// # Panics
     ///
@@ -64,7 +64,7 @@ impl Tab {
         }
     }
 
-    /// What `expression` is in the page, when it is settled.
+    /// The value of `expression` in the page, when it is settled.
     ///
     /// # Panics
     ///

@@ -25,7 +25,7 @@ const BASE: &str = "kb";
 pub struct Visitor {
     /// Where the tools run.
     pub project: Project,
-    /// What they visit.
+    /// The visited site.
     pub site: Site,
 }
 
@@ -149,13 +149,13 @@ impl Default for Visitor {
 pub struct Saved {
     /// Its absolute path.
     pub path: PathBuf,
-    /// What follows the front matter.
+    /// The content after the front matter.
     pub markdown: String,
     front: YamlOwned,
 }
 
 impl Saved {
-    /// What a run of `ragmaker-browser-extract` saved.
+    /// The document that a run of `ragmaker-browser-extract` saved.
     ///
     /// # Panics
     ///

@@ -20,7 +20,7 @@ use ragmaker_testkit::{
 use ragmaker_tests::run::{Output, Project, Tool};
 use serde_json::{Value, json};
 
-/// The key, which no file and no output may hold.
+/// The key, which no file and no output may contain.
 const KEY: &str = "sk-scripted-0123456789";
 
 /// The agent in `project`, for the model at `endpoint`.
@@ -95,7 +95,7 @@ fn caller(calls: Vec<(&'static str, Value)>) -> Scripted {
     })
 }
 
-/// What a model is told of its calls, one after the other.
+/// The results of its calls that a model received, in order.
 fn told(project: &Project, flags: &[&str], calls: Vec<(&'static str, Value)>) -> Vec<Value> {
     let endpoint = caller(calls);
     let run = agent(project, &endpoint, WireFormat::OpenAi).args(["Go.", "--output", "json"]).args(flags).run();
@@ -124,7 +124,7 @@ fn conversations(project: &Project) -> BTreeMap<String, Vec<Value>> {
         .collect()
 }
 
-/// What a model says that reads a file, thinks and answers.
+/// The replies of a model that reads a file, thinks and answers.
 fn reader(wire: WireFormat, body: &Value) -> Reply {
     match answers(body) {
         0 => says(wire, "", &[("a", "read_file", r#"{"path": "tides.md"}"#)]),
@@ -198,7 +198,7 @@ fn a_conversation_is_continued() {
     unknown.error("SESSION_NOT_FOUND");
     let nothing = Project::new();
     agent(&nothing, &endpoint, WireFormat::OpenAi).args(["?", "--continue"]).run().error("SESSION_NOT_FOUND");
-    // Nothing is under way that could go on without a request.
+    // No turn is open that could continue without a request.
     agent(&project, &endpoint, WireFormat::OpenAi).arg("--continue").run().error("ARGUMENT_ERROR");
 }
 

@@ -54,7 +54,7 @@ fn a_call_is_the_executables() {
         let ran = project.tool(&tool.replace('_', "-")).args(["--arguments", &arguments.to_string()]).run();
         assert_eq!((called.code, called.raw.stdout, called.raw.stderr), (ran.code, ran.raw.stdout, ran.raw.stderr));
     }
-    // Nothing on standard input is no argument.
+    // Empty standard input gives no arguments.
     assert_eq!(project.tool("call").arg("ragmaker-project-info").run().code, 0);
 }
 

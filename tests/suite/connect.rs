@@ -1,4 +1,4 @@
-//! `ragmaker connect`: the configurations of clients, with what the person had in them.
+//! `ragmaker connect`: the configurations of clients, with the person's own entries.
 
 use std::{fs, path::Path};
 

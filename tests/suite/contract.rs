@@ -1,6 +1,6 @@
 //! Every tool keeps the contract: each argument that discovery.json lists, on the command line and as JSON.
 //!
-//! No test here lets a tool do its work: each command line is answered, or refused, before that.
+//! No tool does its work here: each command line is answered, or refused, before that.
 
 use std::{
     io,
@@ -59,7 +59,7 @@ fn refused(run: &Output, argument: &str) {
     assert_eq!(error["details"]["argument"], argument, "{error}");
 }
 
-/// What a run printed that had to succeed in silence on standard error.
+/// The output of a run that must succeed without output on standard error.
 fn printed(tool: Tool) -> String {
     let output = tool.run_raw();
     let stderr = String::from_utf8_lossy(&output.stderr);

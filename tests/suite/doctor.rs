@@ -1,4 +1,4 @@
-//! `ragmaker doctor`: what it finds on a good machine, and on a bad one.
+//! `ragmaker doctor`: its findings on a machine that is set up and on one that is not.
 
 use ragmaker_tests::run::{Output, Project, Tool, executable};
 use serde_json::Value;

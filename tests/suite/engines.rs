@@ -22,7 +22,7 @@ const PAGES: usize = 1000;
 /// Every so many pages, one cannot be converted.
 const EVERY: usize = 100;
 
-/// What the pages that cannot be converted have in place of one, and the code of the error.
+/// The content of the pages that cannot be converted, and the code of the error.
 const POISON: [(&str, &str); 10] = [
     ("\"title\": \"no page\"}", "INVALID_RECORD"),
     ("\"html\": 5}", "INVALID_RECORD"),
@@ -86,7 +86,7 @@ fn run(project: &Project, program: &str, script: &str) -> Output {
     output.unwrap_or_else(|error| panic!("{program}: {error}; run `cargo xtask test --engines`"))
 }
 
-/// What the script printed, which succeeds.
+/// The output of the script, which must succeed.
 fn printed(project: &Project, program: &str, script: &str) -> String {
     let output = run(project, program, script);
     assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -177,7 +177,7 @@ fn datatrove_reads_its_records() {
 #[ignore = "needs datatrove, which `cargo xtask test --engines` installs"]
 fn datatrove_has_it_as_a_step() {
     let project = Project::new();
-    // Its reader leaves out what is no JSON before any step sees it.
+    // Its reader skips invalid JSON before any step sees it.
     let (no_json, code) = POISON[POISON.len() - 1];
     project.write("pages/all.jsonl", pages().replace(&format!("{no_json}\n"), "\"html\": []}\n"));
     printed(&project, "python", &block("datatrove", 1));

@@ -1,4 +1,4 @@
-//! `ragmaker-http-fetch` with one page: what is returned of pages of each kind, and what is refused.
+//! `ragmaker-http-fetch` with one page: the answers for pages of each kind, and the refusals.
 
 use ragmaker_tests::{
     run::{Output, Project},

@@ -57,7 +57,7 @@ fn wait_for_pages(visitor: &Visitor, pages: usize) {
     }
 }
 
-/// What a list that runs answers in the end.
+/// The final answer of a running list.
 fn answer(call: Child) -> Value {
     let output = call.wait_with_output().unwrap();
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))

@@ -1,7 +1,6 @@
-//! The executables from outside, all tests in one binary: what they share (a web server with TLS, JSON Schema)
-//! is linked once.
+//! Tests of the executables, in one binary: shared dependencies (a web server with TLS, JSON Schema) are linked once.
 //!
-//! Tests that need more than this repository's own programs are ignored unless asked for: MCP
+//! Tests that need more than this repository's own programs are ignored by default: MCP
 //! conformance and the engines of pipelines here, and the agents' clients in a binary of their own (clients/main.rs).
 
 mod agent;

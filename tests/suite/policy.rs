@@ -1,4 +1,4 @@
-//! Policy is the host's: what no model may decide, whichever way its arguments come.
+//! Policy of the host: settings that no model can change, in any form of arguments.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -157,7 +157,7 @@ fn places_that_a_model_names_are_confined() {
         let texts = entry.arguments.iter().filter(|(_, schema)| {
             schema["enum"].is_null() && (schema["type"] == "string" || schema["items"]["type"] == "string")
         });
-        // A page that is gone to is no place, and each of its calls starts a browser.
+        // The address of a page is not a path, and each call with one starts a browser.
         for (name, schema) in texts.filter(|(name, _)| *name != "url" && *name != "selector" && *name != "wait_for") {
             let project = Project::new();
             #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Which directories the tools work in, and that all of them agree.
+//! The roots of the tools, which are the same for all of them.
 
 use std::fs;
 

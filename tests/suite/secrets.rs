@@ -1,9 +1,9 @@
-//! What no tool shows or changes, whatever its roots are: browser profiles, which hold cookies and logins.
+//! Browser profiles with cookies and logins: no tool shows or changes them, with any roots.
 #![cfg(unix)]
 
 use ragmaker_tests::run::Project;
 
-/// A browser profile is closed to every file tool, whichever root leads there.
+/// No file tool reads or changes a browser profile, with any root.
 #[test]
 fn browser_profiles_are_closed() {
     let project = Project::new();

@@ -1,5 +1,5 @@
-//! `ragmaker-http-fetch --section` on a site of 300 pages: what it requests and saves, what it finds changed, and that
-//! it goes on after it was killed.
+//! `ragmaker-http-fetch --section` on a site of 300 pages: requests, saved pages, detected changes, and resumption
+//! after it was killed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -58,7 +58,7 @@ fn exactly_the_section_is_fetched() {
     let refused: BTreeSet<_> = addresses(&site, &refused).into_iter().chain([site.url("/docs/private/c")]).collect();
     assert_eq!(with(&report, "refused"), refused);
     assert_eq!(with(&report, "failed"), addresses(&site, &["/docs/round", "/docs/members/1", "/docs/members/2"]));
-    assert!(report[&site.url("/docs/missing-1")]["reason"].as_str().unwrap().contains("does not have"));
+    assert!(report[&site.url("/docs/missing-1")]["reason"].as_str().unwrap().contains("do not exist"));
     assert!(report[&site.url("/docs/members/1")]["reason"].as_str().unwrap().contains("LOGIN_REQUIRED"));
     assert_eq!(answer["counts"]["added"], PAGES);
 

@@ -23,7 +23,7 @@ use argh::FromArgs;
 
 use crate::process::{cargo, quiet, root};
 
-/// Measure side by side: medians and ratios, with the goals beside them.
+/// Compare the tools with other programs: medians, ratios and goals.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "bench", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
@@ -71,8 +71,8 @@ struct Batch {
 #[derive(FromArgs)]
 #[argh(subcommand, name = "browser", help_triggers("-h", "--help"))]
 struct Browser {
-    /// folder of saved pages of the web, pages/*.html.gz and truth.jsonl.gz, to measure as well: third parties do not
-    /// answer there
+    /// folder of saved pages of the web, pages/*.html.gz and truth.jsonl.gz, to measure as well: requests to other
+    /// sites are never answered
     #[argh(option)]
     pages: Option<PathBuf>,
     /// use only every Nth of them (default: 1)
@@ -107,7 +107,7 @@ struct Ingest {
 #[derive(FromArgs)]
 #[argh(subcommand, name = "markdown", help_triggers("-h", "--help"))]
 struct Markdown {
-    /// folder of real pages with truth.jsonl.gz (xtask/src/bench/markdown.py says of what form); with it, quality is
+    /// folder of real pages with truth.jsonl.gz (format: xtask/src/bench/markdown.py); with it, quality is
     /// measured and README.md's table is written (default: the pages of the tests' site, speed only)
     #[argh(option)]
     pages: Option<PathBuf>,
@@ -147,7 +147,7 @@ struct Page {
 #[derive(FromArgs)]
 #[argh(subcommand, name = "search", help_triggers("-h", "--help"))]
 struct Search {
-    /// file of documents and questions (xtask/src/bench/search.rs says of what form); may be repeated (default: the
+    /// file of documents and questions (format: xtask/src/bench/search.rs); may be repeated (default: the
     /// pages of the tests' site, and the questions of the search's test)
     #[argh(option)]
     set: Vec<PathBuf>,

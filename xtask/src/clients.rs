@@ -9,7 +9,7 @@ use crate::npm::List;
 /// The packages of the clients.
 pub(crate) const CLIENTS: List = List {
     folder: "clients",
-    failure: "NO CLIENT WAS TESTED",
+    failure: "no client was tested",
     with_scripts: &["@anthropic-ai/claude-code", "opencode-ai"],
     files: &[
         "node_modules/.bin/gemini",
@@ -32,11 +32,11 @@ pub(crate) fn install() -> anyhow::Result<()> {
 /// Fails if Node.js is missing or too old.
 fn node() -> anyhow::Result<()> {
     let output = Command::new("node").arg("--version").output();
-    let output = output.context("NO CLIENT WAS TESTED: node is missing; install Node.js 20 or later")?;
+    let output = output.context("no client was tested: node is missing; install Node.js 20 or later")?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
     if major.is_none_or(|major| major < NODE) {
-        bail!("NO CLIENT WAS TESTED: Node.js is {version}, and the clients need {NODE} or later");
+        bail!("no client was tested: Node.js is {version}, and the clients need {NODE} or later");
     }
     Ok(())
 }

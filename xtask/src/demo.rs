@@ -20,7 +20,7 @@ use crate::{
     setup,
 };
 
-/// Watch the tools gather a small knowledge base.
+/// Gather a small knowledge base as a demonstration.
 #[derive(FromArgs)]
 #[argh(subcommand, name = "demo", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
@@ -108,7 +108,7 @@ fn gather(shell: &Shell, start: &str) -> anyhow::Result<String> {
     let page =
         shell.say("What does the start page lead to?").run("browser-navigate", &["--url", start, "--same-site"])?;
     let picked = pick::pages(start, &page, &[], ONE_BY_ONE);
-    ensure!(!picked.is_empty(), "{start} leads to no page beside or below it: start from one that does");
+    ensure!(!picked.is_empty(), "{start} links to no page in its folder; choose another start page");
 
     shell.say(&format!(
         "An agent would choose the pages that matter. This demo takes the first {} beside or below the start page.",

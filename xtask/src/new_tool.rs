@@ -51,7 +51,7 @@ fn write(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     let is_name = name.starts_with(|c: char| c.is_ascii_lowercase()) && name.split('-').all(is_word);
     ensure!(is_name, "{name:?} is not a name such as read-file: lower-case words with a hyphen between them");
-    ensure!(!name.starts_with("ragmaker-"), "ragmaker- is put before the name by itself: leave it off");
+    ensure!(!name.starts_with("ragmaker-"), "omit the prefix ragmaker-");
     let folder = root.join("tools").join(name);
     ensure!(!folder.exists(), "{} exists", folder.display());
     add_to_registry(&root.join(REGISTRY), name)?;
@@ -87,7 +87,7 @@ fn insert(path: &Path, name: &str, listed: impl Fn(&str) -> Option<(String, Stri
     let tools: Vec<(usize, (String, String))> =
         lines.iter().enumerate().filter_map(|(at, line)| Some((at, listed(line)?))).collect();
     let (last, (_, new)) = tools.last().with_context(|| format!("{} lists no tools", path.display()))?;
-    ensure!(tools.iter().all(|(_, (tool, _))| tool != name), "{} lists {name} already", path.display());
+    ensure!(tools.iter().all(|(_, (tool, _))| tool != name), "{} already lists {name}", path.display());
     let after = tools.iter().find(|(_, (tool, _))| tool.as_str() > name);
     lines.insert(after.map_or(last + 1, |(at, _)| *at), new);
     fs::write(path, lines.join("\n") + "\n").with_context(|| format!("cannot write {}", path.display()))

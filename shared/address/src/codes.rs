@@ -3,12 +3,12 @@
 use ragmaker_tool::Code;
 
 /// The page, or its server, did not answer in time.
-pub const TIMEOUT: Code = Code::new("TIMEOUT", "Allow a longer timeout, or leave this page out.");
+pub const TIMEOUT: Code = Code::new("TIMEOUT", "Raise the timeout, or skip this page.");
 /// The page could not be loaded.
 pub const NAVIGATION_FAILED: Code =
     Code::new("NAVIGATION_FAILED", "Check the URL and the connection; details.net_error names the cause.");
 /// The URL does not lead to a page, for example to a download.
-pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Leave this URL out: it leads to a file or to nothing at all.");
+pub const NOT_A_PAGE: Code = Code::new("NOT_A_PAGE", "Skip this URL: it leads to a file or has no content.");
 /// The server answered with an error page.
 pub const HTTP_ERROR: Code = Code::new("HTTP_ERROR", "Check the URL; details.http_status is the status of the server.");
 /// A bot challenge is shown instead of the page.

@@ -65,7 +65,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
                 (Some(source), Some(url)) if source != url => {
                     found(
                         Kind::SourceMismatch,
-                        format!("the front matter of the file names another source_url: {source}"),
+                        format!("the front matter of the file has a different source_url: {source}"),
                     );
                 }
                 (None, _) => found(Kind::FrontMatterInvalid, "the front matter has no source_url".into()),

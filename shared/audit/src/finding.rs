@@ -107,7 +107,7 @@ pub struct Finding {
     /// The document's URL as in the catalog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What is wrong.
+    /// The description of the problem.
     pub message: String,
     /// How to solve it.
     pub remedy: String,

@@ -25,7 +25,7 @@ use ragmaker_tool::{Code, Error};
 /// A filter list cannot be used.
 pub const BLOCK_LIST_NOT_READABLE: Code = Code::new(
     "BLOCK_LIST_NOT_READABLE",
-    "Check the files of --block-list and RAGMAKER_BLOCK_LISTS: text of at most 32 MB with filter rules, one a line.",
+    "Check the files of --block-list and RAGMAKER_BLOCK_LISTS: text of at most 32 MB with one filter rule per line.",
 );
 
 /// The largest list, in bytes; the largest published lists have 6 MB.

@@ -89,8 +89,8 @@ impl Browsing {
             .map(|in_use| Some(BrowserReservation::new(in_use)))
     }
 
-    /// Starts a browser before the first visit, where browsers are remote: whoever has to wait for one keeps no page
-    /// from those who have one. `give_up` tells that it is not wanted any more.
+    /// Starts a browser before the first visit, where browsers are remote: waiting for one must not
+    /// block pages for callers that already have one. `give_up` returns whether to stop waiting.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl Browsing {
         Ok(())
     }
 
-    /// How many pages can be visited at once, where `wanted` are: Firefox has one tab for all.
+    /// The number of pages that can be visited in parallel, at most `wanted`: Firefox has one tab.
     pub fn max_parallel_pages(&self, wanted: usize) -> usize {
         if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
     }

@@ -1,6 +1,6 @@
-//! What is taken of a page beside its content: pictures and prints.
+//! Screenshots and PDFs of a page.
 
-/// The file format of a picture.
+/// The file format of a screenshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureFormat {
     /// Without loss.
@@ -9,23 +9,23 @@ pub enum PictureFormat {
     WebP,
 }
 
-/// The part of a page that a picture shows.
+/// The part of a page that a screenshot shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PictureArea<'a> {
-    /// What the window shows.
+    /// The visible part.
     Viewport,
-    /// All of the page.
+    /// The whole page.
     FullPage,
     /// The first visible element that this CSS selector matches.
     Element(&'a str),
 }
 
-/// A picture to be taken.
+/// A requested screenshot.
 #[derive(Clone, Copy, Debug)]
 pub struct PictureRequest<'a> {
     /// Its format.
     pub format: PictureFormat,
-    /// What it shows.
+    /// The part of the page.
     pub area: PictureArea<'a>,
     /// Whether the listed elements have their numbers in it.
     pub numbered: bool,
@@ -33,16 +33,16 @@ pub struct PictureRequest<'a> {
     pub reduced_to: Option<usize>,
 }
 
-/// What is taken of a page beside its content.
+/// The requested screenshot and PDF of a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capture<'a> {
-    /// A picture.
+    /// The screenshot.
     pub picture: Option<PictureRequest<'a>>,
     /// Whether the page is printed as a PDF.
     pub pdf: bool,
 }
 
-/// A picture of a page.
+/// A screenshot of a page.
 #[derive(Clone, Debug)]
 pub struct Picture {
     /// The file in base64.
@@ -57,17 +57,17 @@ pub struct Picture {
     pub reduced: Option<String>,
 }
 
-/// What was taken of a page.
+/// The screenshot and the PDF of a page.
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
-    /// The picture.
+    /// The screenshot.
     pub picture: Option<Picture>,
     /// The PDF in base64.
     pub pdf: Option<String>,
 }
 
 impl Capture<'_> {
-    /// Whether anything is to be taken.
+    /// Whether anything is requested.
     pub fn is_any(&self) -> bool {
         self.picture.is_some() || self.pdf
     }

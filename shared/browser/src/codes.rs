@@ -17,20 +17,19 @@ pub const BROWSER_FAILED: Code = Code::new(
 /// The WebDriver endpoint of the host cannot be reached, or provides no browser.
 pub const WEBDRIVER_FAILED: Code = Code::new(
     "WEBDRIVER_FAILED",
-    "Check the address in --webdriver-url or RAGMAKER_WEBDRIVER_URL, and that the server is up.",
+    "Check the address in --webdriver-url or RAGMAKER_WEBDRIVER_URL, and that the server is running.",
 );
 /// A browser of another program uses the profile.
 pub const PROFILE_IN_USE: Code =
     Code::new("PROFILE_IN_USE", "Close the other browser that uses this profile, or choose another --session.");
 /// Another call is starting or closing the browser, and does not finish.
 pub const BROWSER_BUSY: Code =
-    Code::new("BROWSER_BUSY", "Try again; if it stays so, run ragmaker-browser-close and try once more.");
+    Code::new("BROWSER_BUSY", "Try again; if this persists, run ragmaker-browser-close and try once more.");
 /// The browser ended during the call.
 pub const BROWSER_LOST: Code =
     Code::new("BROWSER_LOST", "Call again: the next call starts a new browser on the same profile.");
 /// The page's process crashed.
-pub const PAGE_CRASHED: Code =
-    Code::new("PAGE_CRASHED", "Leave this page out, or try once more: it crashed its browser tab.");
+pub const PAGE_CRASHED: Code = Code::new("PAGE_CRASHED", "Skip this page, or try again: it crashed its browser tab.");
 /// No page is open.
 pub const NO_PAGE: Code = Code::new("NO_PAGE", "Give --url, or navigate in this session first.");
 
@@ -41,7 +40,7 @@ pub const ELEMENT_NOT_FOUND: Code = Code::new(
 );
 /// Several elements have the name in a step.
 pub const ELEMENT_AMBIGUOUS: Code =
-    Code::new("ELEMENT_AMBIGUOUS", "Name one of the candidates as details.candidates writes it.");
+    Code::new("ELEMENT_AMBIGUOUS", "Name one of the candidates as in details.candidates.");
 /// The element exists but cannot be used in this way.
 pub const ELEMENT_NOT_USABLE: Code = Code::new(
     "ELEMENT_NOT_USABLE",

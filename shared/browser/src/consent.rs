@@ -1,9 +1,9 @@
-//! What became of a page's consent banner.
+//! The outcome for a page's consent banner.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a consent banner ended.
+/// The outcome for a consent banner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConsentOutcome {

@@ -29,7 +29,7 @@ use crate::{
 /// The maximum size in bytes of a file (64 MiB).
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The number of bytes that are read at once (256 KiB). Eight tabs hold a few copies of one each.
+/// The number of bytes of a read (256 KiB). Eight tabs hold a few copies of one each.
 const BLOCK: usize = 256 << 10;
 
 /// Receives the file at the URL of `navigation`. Returns its URL after redirects, its HTTP status and the file.
@@ -82,7 +82,7 @@ impl Download<'_, '_> {
                         requested = params["requestId"].clone();
                         self.navigation.network.handle(&event.method, params);
                     }
-                    // The end of the download that the first navigation began may be told late.
+                    // The end of the download that the first navigation began may be reported late.
                     "Network.loadingFailed" if is_document && params["requestId"] == requested => {
                         let net_error = params["errorText"].as_str().unwrap_or("net::ERR_FAILED");
                         return Err(navigation_failed(self.url.as_str(), net_error).into());
@@ -123,8 +123,8 @@ impl Download<'_, '_> {
     /// Receives the body into a file.
     fn body(&mut self, request: &Value, url: &Url) -> Result<File, Failure> {
         let not_kept = |error: io::Error| {
-            let message = format!("there is no room for the file: {error}");
-            FILE_TOO_LARGE.error(message).remedy("Make room in the folder for temporary files (TMPDIR).")
+            let message = format!("there is not enough space for the file: {error}");
+            FILE_TOO_LARGE.error(message).remedy("Free space in the folder for temporary files (TMPDIR).")
         };
         let stream = self.command("Fetch.takeResponseBodyAsStream", request)?["stream"].take();
         let mut file = tempfile::tempfile().map_err(not_kept)?;
@@ -162,7 +162,7 @@ impl Download<'_, '_> {
 fn too_long(url: &Url) -> Error {
     FILE_TOO_LARGE
         .error(format!("the URL leads to a file of more than {MAX_BYTES} bytes"))
-        .remedy("Leave this file out, or load it with another program.")
+        .remedy("Skip this file, or load it with another program.")
         .detail("url", url.as_str())
 }
 

@@ -31,7 +31,7 @@ impl CommandError {
         match self {
             Self::Failed(words) => BROWSER_LOST
                 .error(format!("the browser refused a command: {}", words.chars().take(SHOWN).collect::<String>())),
-            _ => BROWSER_LOST.error("the browser went away during the call"),
+            _ => BROWSER_LOST.error("the connection to the browser was lost during the call"),
         }
     }
 }
@@ -60,7 +60,7 @@ impl Failure {
 }
 
 impl Failure {
-    /// What the caller is told where there is no other tab.
+    /// The error for the caller if there is no other tab.
     pub(crate) fn into_error(self) -> Error {
         let (Self::StaleTab(error) | Self::Page(error)) = self;
         error
@@ -86,16 +86,16 @@ pub(crate) fn not_a_page(message: &str, url: &Url, media_type: Option<&str>, sta
 pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
     let why = match net_error.trim_start_matches("net::") {
         "ERR_CONNECTION_REFUSED" => "the server refused the connection",
-        "ERR_NAME_NOT_RESOLVED" => "the host's name is not known",
-        "ERR_TOO_MANY_REDIRECTS" => "the server redirects in a circle",
+        "ERR_NAME_NOT_RESOLVED" => "the host name cannot be resolved",
+        "ERR_TOO_MANY_REDIRECTS" => "the server redirects in a loop",
         "ERR_UNSAFE_REDIRECT" => "the server redirects to an address that may not be opened",
         "ERR_EMPTY_RESPONSE"
         | "ERR_CONNECTION_RESET"
         | "ERR_CONNECTION_CLOSED"
         | "ERR_INCOMPLETE_CHUNKED_ENCODING"
         | "ERR_CONTENT_LENGTH_MISMATCH" => "the server broke the connection",
-        "ERR_ABORTED" => "the browser refused what the server answered",
-        "ERR_UNSAFE_PORT" => "the browser opens no page on that port, which belongs to another protocol",
+        "ERR_ABORTED" => "the browser refused the server's response",
+        "ERR_UNSAFE_PORT" => "the browser does not open pages on that port, which belongs to another protocol",
         "ERR_INVALID_HTTP_RESPONSE" => "the server does not speak HTTP",
         "ERR_CONNECTION_TIMED_OUT" | "ERR_TIMED_OUT" => "the server does not answer",
         "ERR_INTERNET_DISCONNECTED" | "ERR_NETWORK_CHANGED" | "ERR_ADDRESS_UNREACHABLE" => {

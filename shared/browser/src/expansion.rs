@@ -1,14 +1,14 @@
-//! What is expanded in a page before its content is taken, and how much of it was.
+//! Requests for expanding a page, and the result.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is expanded in a page before its content is taken.
+/// The kinds of content to expand before the page is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expand {
-    /// Folded sections, tabs, and buttons that show more, in the main content.
+    /// Collapsed sections, tabs, and buttons that show more, in the main content.
     pub folded: bool,
-    /// What comes on scrolling.
+    /// Content that loads on scrolling.
     pub scroll: bool,
 }
 
@@ -22,7 +22,7 @@ impl Expand {
 /// How much was expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Expanded {
-    /// Folded sections that were opened.
+    /// Collapsed sections that were opened.
     pub sections: u64,
     /// Further tabs that were shown.
     pub tabs: u64,
@@ -33,7 +33,7 @@ pub struct Expanded {
     pub screens: u64,
     /// Rows read from virtual lists, which contain only the visible rows.
     pub rows: u64,
-    /// Whether nothing was left in the time that there was.
+    /// Whether everything was expanded within the time limit.
     #[serde(default)]
     pub complete: bool,
 }

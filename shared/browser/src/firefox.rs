@@ -80,10 +80,10 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Child, 
     Ok(running)
 }
 
-/// What helps where Firefox does not start.
-const REMEDY: &str = "Check that Firefox starts by itself, and that geckodriver is as new as it.";
+/// The remedy if Firefox does not start.
+const REMEDY: &str = "Check that Firefox starts by itself, and that geckodriver supports its version.";
 
-/// What is asked of geckodriver: a browser of this machine on its profile, or any browser of another machine.
+/// The capabilities for geckodriver: a browser of this machine on its profile, or any browser of another machine.
 pub(crate) fn capabilities(launch: &Launch, here: Option<(&Profile, &Path)>) -> Value {
     let mut args = vec!["--width=1280".to_owned(), "--height=1024".into()];
     if launch.headless {
@@ -100,7 +100,7 @@ pub(crate) fn capabilities(launch: &Launch, here: Option<(&Profile, &Path)>) -> 
             "browser.download.useDownloadDir": false,
             "pdfjs.disabled": true,
             "signon.rememberSignons": false,
-            // Several windows work at once: none may be slowed down for not being in front.
+            // Several windows work in parallel: background windows must not be throttled.
             "dom.min_background_timeout_value": 4,
             "dom.timeout.enable_budget_timer_throttling": false,
         },

@@ -1,4 +1,4 @@
-//! The kinds of browsers: Chromium, and Firefox where the environment says so.
+//! Browser kinds: Chromium, or Firefox if `RAGMAKER_BROWSER` selects it.
 
 use std::env;
 

@@ -133,11 +133,11 @@ fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &Started
     Ok(running)
 }
 
-/// The remedy for a browser with a window that ends at once.
+/// The remedy for a browser with a window that ends immediately.
 const NO_WINDOW: &str =
     "Check that the screen that DISPLAY or WAYLAND_DISPLAY names can be used, or leave --no-headless out.";
 
-/// Whether the driver reports that the browser ended at once, as it does if its sandbox fails. The text depends
+/// Whether the driver reports that the browser ended immediately, as it does if its sandbox fails. The text depends
 /// on the driver's version.
 pub(crate) fn exited(message: &str) -> bool {
     ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
@@ -187,7 +187,7 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
     })
 }
 
-/// What the driver would add to the browser's command line.
+/// The arguments that the driver must not add to the browser's command line.
 pub(crate) const EXCLUDED: [&str; 3] = ["enable-automation", "disable-popup-blocking", "enable-logging"];
 
 /// The command line that a browser has on any machine.
@@ -199,7 +199,7 @@ pub(crate) fn arguments(headless: bool, sandbox: bool) -> impl Iterator<Item = &
         "--disable-background-networking",
         "--disable-component-update",
         "--disable-sync",
-        // Several tabs work at once: none may be slowed down for not being in front.
+        // Several tabs work in parallel: background tabs must not be throttled.
         "--disable-backgrounding-occluded-windows",
         "--disable-renderer-backgrounding",
         "--disable-background-timer-throttling",

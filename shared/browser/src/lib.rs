@@ -7,13 +7,13 @@
 //! |---|---|---|
 //! | [`visit`] | one call: browser, tab, page | `browsing`, `tab`, `navigation` |
 //! | [`browsing`] | a session with the restrictions of the host | `session`, `remote` |
-//! | [`screenshot`], [`capture`] | pictures and prints of a page | `elements`, `navigation` |
+//! | [`screenshot`], [`capture`] | screenshots and PDFs of a page | `elements`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`limits`] | all time limits | |
 //! | [`readiness`] | waits until the page is ready | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
-//! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, an error, a bot challenge, a sign-in form | |
-//! | [`act`], [`expansion`], [`consent`] | takes steps in a page, as a person would; opens what is folded; declines consent | `elements`, `navigation` |
+//! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, error, bot challenge, sign-in form | |
+//! | [`act`], [`expansion`], [`consent`] | steps in a page; expansion; consent banners | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`snapshots`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
 //! | [`download`] | files in place of pages | `navigation` |

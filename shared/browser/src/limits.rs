@@ -179,7 +179,7 @@ pub(crate) struct Limits {
     pub(crate) plain_look: Duration,
     /// How long it may take to give its content.
     pub(crate) plain_take: Duration,
-    /// How long the text of such a page rests before it is taken, where there is something to read.
+    /// The time for which the text of such a page must be unchanged, if there is text.
     pub(crate) plain_dense: Duration,
     /// The same, where the page has little text.
     pub(crate) plain_sparse: Duration,
@@ -364,7 +364,7 @@ pub(crate) const DRIVER_END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the browser may take to write its cookies and end.
 pub(crate) const BROWSER_END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the supervisor goes on giving a browser back to a machine that does not answer.
+/// How long the supervisor tries to return a browser to a machine that does not answer.
 pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// How often a tool that waits for a browser looks whether it still wants one.

@@ -22,7 +22,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// What the text can depend on: no images, fonts, video or audio.
+    /// Everything that can affect the text: no images, fonts, video or audio.
     #[default]
     Text,
     /// Everything.
@@ -32,7 +32,7 @@ pub enum Load {
 /// The resource types without text, by the protocol's names.
 const WITHOUT_TEXT: [&str; 3] = ["Image", "Media", "Font"];
 
-/// An image of one transparent pixel, which replaces images. A page that is told that an image failed may
+/// An image of one transparent pixel, which replaces images. A page whose image fails may
 /// remove it together with its surroundings.
 const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 

@@ -218,7 +218,7 @@ impl Navigation<'_> {
         }
     }
 
-    /// Waits until the page in which the call acts rests, and reads it.
+    /// Waits until the page in which the call acts is idle, and reads it.
     pub(crate) fn rest(&mut self) -> Result<PageAndContent, Failure> {
         // The end of an earlier wait is not valid after an action.
         self.tab.is_current = false;
@@ -327,7 +327,7 @@ pub(crate) fn allowed(facts: &Facts, requested: &Url, domains: &Domains) -> Resu
     Ok(())
 }
 
-/// What to do about a file.
+/// The remedy for a file.
 const FILE_REMEDY: &str = "Save it with ragmaker-browser-extract, if it is a PDF, an office document or a zip archive.";
 
 /// The error for a load without a document.
@@ -345,7 +345,7 @@ fn refused_load(
     match (net_error, status, media_type) {
         // Chromium aborts the load of a response without content and of a download.
         (Some("net::ERR_ABORTED") | None, 204 | 205, _) => {
-            not_a_page("the server answered that there is nothing to show", requested, media_type, status)
+            not_a_page("the server answered without content (status 204 or 205)", requested, media_type, status)
         }
         (Some("net::ERR_ABORTED") | None, _, Some(media_type)) => {
             let message = format!("the URL is a download of type {media_type}, not a page");
@@ -360,7 +360,7 @@ fn enter_pressed() -> Option<mpsc::Receiver<()>> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return None;
     }
-    eprintln!("A bot challenge is in the window: solve it there, or press Enter to go on as it is.");
+    eprintln!("The window shows a bot challenge: solve it there, or press Enter to continue without a solution.");
     let (send, receive) = mpsc::channel();
     std::thread::spawn(move || {
         if io::stdin().lock().read_line(&mut String::new()).is_ok() {
@@ -386,7 +386,7 @@ mod tests {
         for (status, media_type) in [(204, None), (205, None), (204, Some("text/html"))] {
             for net_error in [None, Some("net::ERR_ABORTED")] {
                 let error = refused(status, media_type, net_error);
-                assert!(error.is(NOT_A_PAGE) && error.message().contains("nothing to show"), "{error}");
+                assert!(error.is(NOT_A_PAGE) && error.message().contains("without content"), "{error}");
                 assert_eq!(error.details()["url"], "https://x.example/short");
                 assert_eq!(error.details()["http_status"], status);
             }

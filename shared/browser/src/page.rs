@@ -19,7 +19,7 @@ use crate::{
     responses::JsonResponses,
 };
 
-/// What ended the wait for the page's content.
+/// The reason why the wait for the page's content ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ready {
@@ -46,7 +46,7 @@ impl Outcome {
     /// There were no open requests.
     pub(crate) const IDLE: Self = Self { ready: Ready::Idle, pending: vec![] };
 
-    /// The result for a page that rests now if an earlier wait ended like this. The open requests of that time
+    /// The result for a page that is idle now, if an earlier wait ended like this. The open requests of that time
     /// are not observable any more.
     pub(crate) fn later(&self) -> Ready {
         match self.ready {
@@ -98,7 +98,7 @@ pub struct Page {
     pub http_status: u16,
     /// The media type, such as `text/html`; empty if the server sent only a status.
     pub content_type: String,
-    /// What ended the wait for its content.
+    /// The reason why the wait for its content ended.
     pub ready: Ready,
     /// The hosts with open requests, sorted, at most 10.
     pub pending: Vec<String>,
@@ -106,13 +106,13 @@ pub struct Page {
     pub challenge: Option<&'static str>,
     /// Whether the main content is a sign-in form.
     pub is_login: bool,
-    /// How much of it was expanded, if anything was to be.
+    /// The result of the expansion, if requested.
     pub expanded: Option<Expanded>,
-    /// Its picture and print, if any were to be taken.
+    /// Its screenshot and PDF, if requested.
     pub captured: Option<Captured>,
     /// The file that the URL leads to, if it is not a page and files were asked for.
     pub file: Option<PageFile>,
-    /// What became of its consent banner, if one was to be declined.
+    /// The outcome for its consent banner, if one was to be declined.
     pub consent: Option<Consent>,
     /// The JSON answers that it received, if they were to be collected.
     pub json_responses: Option<JsonResponses>,

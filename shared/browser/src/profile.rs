@@ -79,7 +79,7 @@ impl Profile {
         if session.is_empty() || session.len() > 64 || session.starts_with('.') || !session.chars().all(allowed) {
             return Err(ARGUMENT_ERROR
                 .error(format!("--session cannot be {session:?}"))
-                .remedy("Use letters, digits, '-', '_' and '.', 64 bytes at the most, not beginning with '.'.")
+                .remedy("Use letters, digits, '-', '_' and '.', at most 64 bytes, not beginning with '.'.")
                 .detail("argument", "--session"));
         }
         // The driver receives the profile's path as JSON, which cannot represent this path.
@@ -205,7 +205,7 @@ impl Profile {
         cache.and_then(|()| create_private(&self.tabs_folder())).map_err(|error| {
             BROWSER_FAILED
                 .error(format!("cannot make the browser profile {}: {error}", self.folder.display()))
-                .remedy("Make the folder writable, or set RAGMAKER_PROJECT_ROOT to one that is.")
+                .remedy("Make the folder writable, or set RAGMAKER_PROJECT_ROOT to a writable one.")
                 .detail("path", self.folder.to_string_lossy())
         })
     }
@@ -238,7 +238,7 @@ impl Profile {
         if known.len() >= MAX_ORIGINS || known.iter().any(|known| known == origin) {
             return;
         }
-        // Several calls may write at once: each line is one write.
+        // Several calls may write concurrently: each line is one write.
         let file = fs::OpenOptions::new().append(true).create(true).open(self.own(ORIGINS));
         let _ = file.and_then(|mut file| file.write_all(format!("{origin}\n").as_bytes()));
     }

@@ -43,10 +43,10 @@ fn parse(named: &str) -> Result<Url, Error> {
     let refused = |what: &str| {
         ARGUMENT_ERROR
             .error(format!("--webdriver-url {what}"))
-            .remedy("Write http://HOST:PORT, as of a Selenium Grid's hub. To one with TLS, make a tunnel.")
+            .remedy("Use http://HOST:PORT, such as the hub of a Selenium Grid. Use a tunnel for a server with TLS.")
             .detail("argument", "--webdriver-url")
     };
-    let mut url = Url::parse(named).map_err(|error| refused(&format!("is no URL: {error}")))?;
+    let mut url = Url::parse(named).map_err(|error| refused(&format!("is not a URL: {error}")))?;
     if url.scheme() != "http" {
         return Err(refused(&format!("begins with {}:, not with http:", url.scheme())));
     }
@@ -118,7 +118,7 @@ fn reachable(offered: &Url, endpoint: &Url) -> Option<Url> {
     moved.then_some(here).into_iter().chain([offered.clone()]).find(answers)
 }
 
-/// What is asked of the endpoint.
+/// The capabilities for the endpoint.
 fn capabilities(launch: &Launch, sandbox: bool) -> Value {
     if launch.browser == Kind::Firefox {
         return firefox::capabilities(launch, None);
@@ -150,7 +150,7 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
             let reason = if words.contains("No nodes support") { NO_NODE } else { "refused" };
             let words: String = words.lines().take(2).collect::<Vec<_>>().join(" ").chars().take(300).collect();
             WEBDRIVER_FAILED
-                .error(format!("the WebDriver server at {at} gives no browser: {words}"))
+                .error(format!("the WebDriver server at {at} did not provide a browser: {words}"))
                 .remedy("Check that it has a node with this browser, and that the browser starts there.")
                 .detail("endpoint", at)
                 .detail("reason", reason)

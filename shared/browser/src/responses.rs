@@ -1,7 +1,7 @@
 //! The JSON answers that a page receives: of each matching request, the URL and the body.
 //!
-//! The browser keeps the bodies of a tab only when it is told to, and discards them with the page. So each body is
-//! asked for as soon as it is complete, while the page goes on loading; nothing waits for it but the end of the call.
+//! The browser keeps the bodies of a tab only on request, and discards them with the page. So each body is
+//! asked for as soon as it is complete, while the page continues to load; only the end of the call waits for it.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -56,7 +56,7 @@ struct Expected {
 #[derive(Debug)]
 pub(crate) struct Collector {
     pattern: Arc<Pattern>,
-    /// The requests of scripts that are no GET, so their answers belong to no address.
+    /// The requests of scripts with methods other than GET: their answers do not belong to an address.
     sending: HashSet<String>,
     /// The answers that are not complete, by the id of the request.
     announced: HashMap<String, Expected>,
@@ -166,7 +166,7 @@ impl Collector {
         }
     }
 
-    /// What was collected. Bodies that have not come are left out.
+    /// The collected responses, without those whose bodies have not arrived.
     pub(crate) fn into_collected(self) -> JsonResponses {
         let left_out = self.collected.left_out + self.requested.len() + self.announced.len();
         JsonResponses { left_out, ..self.collected }

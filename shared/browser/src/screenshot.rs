@@ -1,8 +1,8 @@
-//! Taking pictures and prints of a page: evidence beside its text.
+//! Screenshots and PDFs of a page.
 //!
-//! A picture is taken when the page is ready. Its pictures and fonts are waited for, because they do not count for the
-//! text. Where an earlier call acted in a page that was loaded without pictures, they are loaded into the page as it
-//! is: to load the page again would undo what was done.
+//! A screenshot is taken when the page is ready, its images and fonts included: readiness for the text does not wait
+//! for them. If an earlier call acted in a page without images, they are loaded into that page: a reload would undo its
+//! changes.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ pub(crate) fn take(
         return Ok(page);
     }
     if page.file.is_some() {
-        let message = "the URL leads to a file, of which there is no picture";
+        let message = "the URL leads to a file, and files have no screenshot";
         return Err(not_a_page(message, &page.url, Some(&page.content_type), page.http_status).into());
     }
     let mut run = CaptureRun::new(navigation);
@@ -234,7 +234,7 @@ pub(crate) fn check(selector: &str, prepared: &Value, url: &Url) -> Result<(), E
     let is_empty = |name: &str| prepared[name].as_f64().is_none_or(|length| length < 1.0);
     if is_empty("width") || is_empty("height") {
         return Err(SELECTOR_NOT_FOUND
-            .error(format!("nothing that shows on the page matches {selector:?}"))
+            .error(format!("no visible element of the page matches {selector:?}"))
             .detail("selector", selector)
             .detail("url", url.as_str()));
     }

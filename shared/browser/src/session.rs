@@ -42,7 +42,7 @@ impl BrowserLease {
         Self::start(profile, launch, deadline, &|| false)
     }
 
-    /// Starts a browser, here or at an endpoint; `give_up` tells that nobody waits for it any more.
+    /// Starts a browser, here or at an endpoint; `give_up` returns whether to stop waiting.
     pub(crate) fn start(
         profile: &Profile,
         mut launch: Launch,
@@ -60,7 +60,7 @@ impl BrowserLease {
             };
             needed.into_iter().try_for_each(|program| program.find().map(drop))?;
             if !launch.headless && !has_display() {
-                return Err(NO_DISPLAY.error("there is no screen to show a window on").remedy(NO_SCREEN));
+                return Err(NO_DISPLAY.error("no display is available for a window").remedy(NO_SCREEN));
             }
         }
         let start = profile.lock_start(deadline)?;
@@ -83,7 +83,7 @@ impl BrowserLease {
                 while profile.lock_unused().is_none() {
                     if Instant::now() >= deadline {
                         return Err(BROWSER_BUSY
-                            .error("the session's browser has no window, and other calls are still at work in it")
+                            .error("the session's browser has no window, and other calls are still using it")
                             .detail("session", profile.session()));
                     }
                     std::thread::sleep(Duration::from_millis(20));
@@ -178,7 +178,7 @@ pub fn open(profile: &Profile, visible: bool, idle_seconds: u64, host: &HostOpti
         let is_other = !running.endpoint.is_remote || running.endpoint.webdriver != *endpoint;
         if is_other && profile.is_supervised() {
             return Err(PROFILE_IN_USE
-                .error("the session has a browser of another machine than --webdriver-url names")
+                .error("the session has a browser on another server than --webdriver-url names")
                 .remedy("Close it with ragmaker-browser-close, or choose another --session.")
                 .detail("session", profile.session()));
         }
@@ -214,7 +214,7 @@ pub fn close(profile: &Profile) -> Result<bool, Error> {
 }
 
 /// The remedy if there is no display.
-const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the screen (xvfb-run makes one that nobody sees).";
+const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see the window: DISPLAY or WAYLAND_DISPLAY names the display (xvfb-run provides a virtual one).";
 
 /// The running browser on `profile`, if it is usable. Its supervisor must live: the recorded port may belong to
 /// another program, and without a supervisor the browser would never be closed.

@@ -33,7 +33,7 @@ pub struct LookRequest {
     pub continues: bool,
 }
 
-/// What a look differs in from the last one of the page.
+/// The differences from the previous list of the page's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LookChanges {
     /// With --changed: whether there was an earlier look at the page; without one, all elements are listed.
@@ -143,7 +143,7 @@ fn difference<'m>(marks: &[Option<Fingerprint>], earlier: impl Iterator<Item = &
     (is_new, left.values().map(Vec::len).sum())
 }
 
-/// Writes the file, and removes the oldest ones. A look that is not recorded is no reason to fail: the next one lists
+/// Writes the file, and removes the oldest ones. An unrecorded call does not fail: the next one lists
 /// more.
 fn record(file: &Path, snapshots: &PageSnapshots) {
     let Some(folder) = file.parent() else { return };

@@ -122,8 +122,8 @@ impl Browsing {
     fn with_store<T>(&self, work: impl Fn(&mut Store<'_>) -> Result<T, Error>) -> Result<T, Error> {
         if self.remote.as_ref().is_some_and(|remote| !remote.keeps(&self.profile)) {
             return Err(ARGUMENT_ERROR
-                .error("the session has no browser on the WebDriver server whose state would last beyond this call")
-                .remedy("Keep one first with ragmaker-browser-open and the same --webdriver-url and --session.")
+                .error("the session has no lasting browser on the WebDriver server, so its state would be lost after this call")
+                .remedy("Run ragmaker-browser-open first, with the same --webdriver-url and --session.")
                 .detail("argument", "--webdriver-url"));
         }
         let deadline = Instant::now() + limits::STATE_TIMEOUT;

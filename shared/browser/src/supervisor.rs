@@ -2,8 +2,8 @@
 //!
 //! A tool ends, or is killed, at any moment. Its browser must neither end with it nor stay for ever. So the tool starts
 //! its own executable a second time, as the supervisor. The supervisor starts the driver and the browser, and closes
-//! them when they are no longer used: at once for a browser that was started for one call, after the idle time for a
-//! browser that `browser-open` started.
+//! them when they are no longer used: immediately for a browser that was started for one call, after the idle time for
+//! a browser that `browser-open` started.
 
 use std::{
     env, fs,
@@ -76,7 +76,7 @@ pub(crate) fn start(
     // By this way, since everybody can read a command line, and the endpoint may have a password.
     let ordered = supervisor.stdin.take().map(|mut input| input.write_all(order.to_string().as_bytes()));
     if !matches!(ordered, Some(Ok(()))) {
-        return Err(failed("the browser's supervisor ended before it had its order"));
+        return Err(failed("the browser's supervisor ended before it received its request"));
     }
     let lines = Lines::of(&mut supervisor);
     if let Some(endpoint) = endpoint {
@@ -107,13 +107,13 @@ pub(crate) fn start(
     reported(&line, profile)
 }
 
-/// What the supervisor's one line says.
+/// Parses the supervisor's report.
 fn reported(line: &str, profile: &Profile) -> Result<Running, Error> {
     match serde_json::from_str(line) {
         Ok(Report::Running(running)) => Ok(*running),
         Ok(Report::Failed(report)) => Err(received(&report)),
         Err(_) => Err(BROWSER_FAILED
-            .error("the browser's supervisor ended before the browser was up")
+            .error("the browser's supervisor ended before the browser had started")
             .detail("session", profile.session())),
     }
 }
@@ -198,7 +198,7 @@ pub(crate) fn is_alive(profile: &Profile, running: &Running) -> bool {
 
 /// Takes over from a supervisor that was killed.
 fn take_over(profile: &Profile) -> Result<Running, Error> {
-    let gone = || BROWSER_FAILED.error("the session's browser is not there any more");
+    let gone = || BROWSER_FAILED.error("the session's browser no longer exists");
     let running = Running { supervisor_pid: std::process::id(), ..profile.running().ok_or_else(gone)? };
     launch::record(profile, &running)?;
     Ok(running)

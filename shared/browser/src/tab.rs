@@ -32,7 +32,7 @@ use crate::{
 /// The maximum number of tabs that are kept for later calls.
 const KEPT: usize = 8;
 
-/// The maximum number of tabs in use at once; more would only slow each other down.
+/// The maximum number of tabs in use at the same time; more would only slow each other down.
 const MAX_TABS: usize = 16;
 
 /// The file that marks the tab of the browser's launch as taken.
@@ -146,9 +146,9 @@ impl Tab {
                 // Another call has its page, every tab, or the driver: one of them will be free.
                 if Instant::now() >= deadline {
                     return Err(BROWSER_BUSY.error(if latest {
-                        "another call works on the page and has not finished"
+                        "another call is using the page and has not finished"
                     } else if all_taken {
-                        "other calls work in all of the session's tabs and have not finished"
+                        "other calls are using all of the session's tabs and have not finished"
                     } else {
                         "another call is opening a tab and has not finished"
                     }));
@@ -184,7 +184,7 @@ impl Tab {
     /// browser, for which the driver looks into some tab, and waits where the page there has not come yet.
     fn open(profile: &Profile, running: &Running, deadline: Instant) -> Result<Self, Error> {
         let fail = |error: CommandError| match error {
-            CommandError::Late => BROWSER_BUSY.error("the browser is too busy for a new tab"),
+            CommandError::Late => BROWSER_BUSY.error("the browser opened no new tab in time"),
             other => other.into_error(),
         };
         let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline).map_err(fail)?;

@@ -77,7 +77,7 @@ impl NoSession {
     pub(crate) fn into_error(self) -> Error {
         match self {
             Self::Late => BROWSER_FAILED.error("the browser did not start in time"),
-            Self::Unreachable => BROWSER_FAILED.error("the driver ended before the browser was up"),
+            Self::Unreachable => BROWSER_FAILED.error("the driver ended before the browser had started"),
             Self::Refused(words) => did_not_start(&words),
         }
     }
@@ -225,7 +225,7 @@ fn did_not_start(message: &str) -> Error {
     let words = words.join(" ");
     let error = BROWSER_FAILED.error(format!("the browser did not start: {words}"));
     if words.contains("temp dir") {
-        return error.remedy("Make the folder for temporary files writable, or name one that is with TMPDIR.");
+        return error.remedy("Make the folder for temporary files writable, or name a writable one with TMPDIR.");
     }
     error
 }

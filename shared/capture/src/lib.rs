@@ -98,7 +98,7 @@ impl<'a> CaptureArgs<'a> {
         let area = match (self.full_page, self.selector) {
             (true, Some(_)) => {
                 return Err(ARGUMENT_ERROR
-                    .error("--full-page and --screenshot-selector exclude each other")
+                    .error("--full-page and --screenshot-selector cannot be combined")
                     .detail("argument", "--full-page"));
             }
             (true, None) => PictureArea::FullPage,
@@ -128,7 +128,7 @@ impl<'a> CaptureArgs<'a> {
 }
 
 impl<'a> CapturePlan<'a> {
-    /// What the visit takes of the page.
+    /// The requests for the visit.
     pub fn capture(&self) -> Capture<'a> {
         Capture { picture: self.picture.as_ref().map(|(_, request)| *request), pdf: self.pdf.is_some() }
     }
@@ -158,7 +158,7 @@ impl<'a> CapturePlan<'a> {
 
 fn decoded(base64: &str) -> Result<Vec<u8>, Error> {
     let bytes = STANDARD.decode(base64).unwrap_or_default();
-    if bytes.is_empty() { Err(BROWSER_LOST.error("the browser sent no picture of the page")) } else { Ok(bytes) }
+    if bytes.is_empty() { Err(BROWSER_LOST.error("the browser sent no screenshot of the page")) } else { Ok(bytes) }
 }
 
 fn ending(path: &Path) -> String {

@@ -93,7 +93,7 @@ impl<'a> Resolved<'a> {
         if let DocumentName::Path(given) = &update.document {
             paths.push(given.replace('\\', "/").trim_start_matches("./").to_owned());
             for place in places(given, folder) {
-                // A folder that is not there holds no document.
+                // A folder that is not there contains no document.
                 paths.extend(relative(&place, folder));
             }
         }
@@ -106,7 +106,7 @@ impl<'a> Resolved<'a> {
         match &self.update.document {
             // An entry that lists the page's file without its URL, or with another one, is its entry.
             DocumentName::Url(url) => index.urls.get(url).or_else(by_path).copied(),
-            // The same page under another name is no new one.
+            // The same page under another name is not a new one.
             DocumentName::Path(_) => by_path().or_else(|| index.urls.get(&self.update.new.as_ref()?.url)).copied(),
         }
     }

@@ -115,7 +115,7 @@ impl LoadedCatalog {
         if version == self.version {
             return Ok(());
         }
-        Err(io::Error::other("another program wrote it meanwhile"))
+        Err(io::Error::other("another program has changed it"))
     }
 
     /// The error for text in `file` that is not a catalog.

@@ -180,8 +180,9 @@ impl Catalog {
     /// [`ARGUMENT_ERROR`] where the path is empty or not UTF-8.
     pub fn at(file: impl AsRef<Path>) -> Result<Self, Error> {
         let file = file.as_ref();
-        let absolute = std::path::absolute(file)
-            .map_err(|error| ARGUMENT_ERROR.error(format!("{} cannot name a catalog: {error}", file.display())))?;
+        let absolute = std::path::absolute(file).map_err(|error| {
+            ARGUMENT_ERROR.error(format!("{} is not a valid path of a catalog: {error}", file.display()))
+        })?;
         // Nobody could be told where it is.
         if absolute.to_str().is_none() {
             return Err(ARGUMENT_ERROR
@@ -251,7 +252,7 @@ impl Catalog {
     ///
     /// # Errors
     ///
-    /// [`ARGUMENT_ERROR`] where the document's path is not UTF-8, which JSON cannot hold, or its folder
+    /// [`ARGUMENT_ERROR`] where the document's path is not UTF-8, which JSON cannot contain, or its folder
     /// does not exist; otherwise one of [`ERRORS`]. The catalog is then as it was.
     pub fn record(&self, entry: &Entry) -> Result<Outcome, Error> {
         let file = file::resolve(&self.file)?;

@@ -29,7 +29,7 @@ pub(crate) fn locate(
 ) -> Result<PathBuf, Error> {
     let Some(named) = choose(kb_root, catalog_path)? else {
         let project = Project::discover(invocation.host.project_root.as_deref())?;
-        // A path that JSON cannot hold is refused by `Catalog::at`, before anything is made.
+        // A path that JSON cannot contain is refused by `Catalog::at`, before anything is made.
         if access == Access::Write && project.root().to_str().is_some() {
             project.create_cache_folder().map_err(|error| {
                 CATALOG_NOT_WRITABLE
@@ -84,7 +84,7 @@ fn choose<'a>(kb_root: Option<&'a Path>, catalog_path: Option<&'a Path>) -> Resu
     }
     match (kb_root, catalog_path) {
         (Some(_), Some(_)) => Err(ARGUMENT_ERROR
-            .error("--kb-root and --catalog-path both name the catalog")
+            .error("--kb-root and --catalog-path cannot be combined")
             .remedy("Give one of the two.")
             .detail("argument", "--catalog-path")),
         (None, Some(file)) if names_folder(file) => Err(ARGUMENT_ERROR

@@ -42,7 +42,7 @@ impl Lock {
         match lock_within(lock, LockKind::Exclusive, Instant::now() + wait) {
             Ok(Some(lock)) => Ok(Self(lock)),
             Ok(None) => Err(CATALOG_LOCKED
-                .error(format!("the catalog {} was locked for {} seconds", file.display(), wait.as_secs_f32()))
+                .error(format!("the catalog {} is still locked after {} seconds", file.display(), wait.as_secs_f32()))
                 .detail("lock_file", path.to_string_lossy())),
             Err(error) => Err(refuse(&error)),
         }

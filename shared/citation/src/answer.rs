@@ -22,7 +22,7 @@ pub fn read_answer(path: &Path, invocation: &Invocation) -> Result<String, Error
     let read = if path.as_os_str() == "-" {
         if invocation.caller == Caller::Model {
             return Err(ARGUMENT_ERROR
-                .error("there is no standard input to read here")
+                .error("a call has no standard input")
                 .remedy("Give the answer as --text.")
                 .detail("argument", "--answer"));
         }

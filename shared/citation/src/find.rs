@@ -383,8 +383,8 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &
     open.retain(|one| checked[one.number].place.is_none());
 }
 
-/// Looks for claims in `documents`; the first that holds a quotation counts. Returns the documents that may be others in
-/// another reading.
+/// Looks for claims in `documents`; the first that contains a quotation counts. Returns the documents that may be
+/// others in another reading.
 fn anywhere<'a>(
     documents: &[&'a Document<'a>],
     open: &mut Vec<PendingClaim>,

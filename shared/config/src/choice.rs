@@ -61,7 +61,7 @@ impl Provider {
 choice! {
     /// The way in which the model calls tools.
     Protocol {
-        /// Native until an answer holds a call in its text, then text.
+        /// Native until an answer contains a call in its text, then text.
         Auto = "auto",
         /// The provider's own form.
         Native = "native",

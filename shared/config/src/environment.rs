@@ -85,7 +85,7 @@ fn variables(path: &Path, text: &str) -> Result<BTreeMap<String, String>, Error>
     let lines = Lines { rest: text.as_bytes(), read: &read };
     let mut variables = BTreeMap::new();
     for variable in dotenvy::Iter::new(lines) {
-        // The error itself quotes the line, which may hold a key.
+        // The error itself quotes the line, which may contain a key.
         let (name, value) = variable.map_err(|_| {
             let line = read.get();
             CONFIG_INVALID

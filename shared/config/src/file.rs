@@ -43,7 +43,7 @@ pub(crate) fn text(path: &Path) -> Result<Option<String>, Error> {
 /// The settings in `text`, which is the file at `path`.
 pub(crate) fn settings(path: &Path, text: &str, in_project: bool) -> Result<Settings, Error> {
     let file = File { path, text, in_project };
-    // The crate's own message quotes the line, which may hold a key.
+    // The crate's own message quotes the line, which may contain a key.
     let table = DeTable::parse(text).map_err(|error| {
         let line = file.line(error.span().map_or(0, |span| span.start));
         file.invalid(line, "", error.message()).remedy("Write it as TOML: https://toml.io.")

@@ -58,7 +58,7 @@ pub const KEYS: &[Key] = &[
         "model.provider",
         Kind::Choice(Provider::NAMES),
         "\"gemini\"",
-        "Who serves the model. `compatible` is any server of OpenAI's chat completions, such as Ollama, llama.cpp, vLLM, LM Studio or OpenRouter.",
+        "The provider of the model. `compatible` is any server of OpenAI's chat completions, such as Ollama, llama.cpp, vLLM, LM Studio or OpenRouter.",
     )
     .variables(&[PROVIDER])
     .widens(),
@@ -68,7 +68,7 @@ pub const KEYS: &[Key] = &[
         "model.api_key_env",
         Kind::Variable,
         "\"\"",
-        "The name of the environment variable that holds the key. Without it, the provider's own (see below).",
+        "The name of the environment variable that contains the key. Without it, the provider's own (see below).",
     )
     .variables(&[API_KEY_ENV])
     .widens(),
@@ -99,7 +99,7 @@ pub const KEYS: &[Key] = &[
         "model.max_output_tokens",
         Kind::Whole { least: 0, most: 10_000_000 },
         "0",
-        "The most tokens of an answer; 0 is the provider's default.",
+        "The maximum number of tokens of an answer; 0 is the provider's default.",
     ),
     Key::new(
         "model.context_tokens",
@@ -120,7 +120,7 @@ pub const KEYS: &[Key] = &[
         "\"auto\"",
         "How the model calls tools: in the provider's own form, as JSON in its text, as text that the server constrains to a JSON schema, or in the provider's own form until an answer has a call in its text.",
     ),
-    Key::new("agent.max_steps", Kind::Whole { least: 1, most: 10_000 }, "50", "The most requests to the model for one message of the person."),
+    Key::new("agent.max_steps", Kind::Whole { least: 1, most: 10_000 }, "50", "The maximum number of requests to the model for one message of the person."),
     Key::new("agent.think_required", Kind::Switch, "true", "Whether an answer after tool use needs a `think` before it."),
     Key::new(
         "agent.max_conversation_turns",
@@ -149,7 +149,7 @@ pub const KEYS: &[Key] = &[
         "search.api_key_env",
         Kind::Variable,
         "\"\"",
-        "The name of the environment variable that holds the engine's key. Without it, the engine's own (see below).",
+        "The name of the environment variable that contains the engine's key. Without it, the engine's own (see below).",
     )
     .widens(),
     Key::new(
@@ -173,7 +173,7 @@ pub const KEYS: &[Key] = &[
         "search.embed_api_key_env",
         Kind::Variable,
         "\"\"",
-        "The name of the environment variable that holds its key; without it, no key is sent.",
+        "The name of the environment variable that contains its key; without it, no key is sent.",
     )
     .variables(&[EMBED_API_KEY_ENV])
     .widens(),
@@ -183,13 +183,13 @@ pub const KEYS: &[Key] = &[
         "search.embed_budget_s",
         Kind::Whole { least: 0, most: 86_400 },
         "10",
-        "How many seconds one search may take to embed parts of documents that have no vector yet; later searches embed the rest.",
+        "The time in seconds that one search may use to embed parts of documents without a vector; later searches embed the rest.",
     ),
     Key::new(
         "command.allow",
         Kind::Texts,
         "[]",
-        "Beginnings of command lines that run without approval, such as `\"cargo test\"`.",
+        "Prefixes of command lines that run without approval, such as `\"cargo test\"`.",
     )
     .widens(),
     Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "The number of seconds after which a command is ended, unless the call has its own timeout."),
@@ -222,7 +222,7 @@ pub const KEYS: &[Key] = &[
     Key::new("log.debug", Kind::Switch, "false", "Whether requests, answers and decisions are logged, without keys.").variables(&[DEBUG, "DEBUG_MODE"]),
 ];
 
-/// The variables that hold keys by default: for whom, and which, the first one first.
+/// The variables that contain keys by default: for whom, and which, the first one first.
 pub const KEY_VARIABLES: &[(&str, &[&str])] = &[
     ("gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
     ("openai", &["OPENAI_API_KEY"]),

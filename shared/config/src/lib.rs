@@ -2,8 +2,8 @@
 //!
 //! The precedence, highest first: flags, environment variables, the project's file, the user's file.
 //!
-//! [`KEYS`] is the table of all keys, and [`Config`] holds their values. API keys are never printed: errors name only the
-//! variables, and every type that holds an API key hides it from debug output.
+//! [`KEYS`] is the table of all keys, and [`Config`] contains their values. API keys are never printed: errors name
+//! only the variables, and every type that contains an API key hides it from debug output.
 //!
 //! ```
 //! use ragmaker_config::{Config, Environment, Options};
@@ -136,7 +136,7 @@ pub struct McpServer {
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
-    /// Further environment variables, which may hold keys.
+    /// Further environment variables, which may contain keys.
     pub env: Vec<(String, String)>,
     /// Whether it can write only the project.
     pub confined: bool,

@@ -212,7 +212,7 @@ impl Config {
         redactor
     }
 
-    /// The environment variables that hold the model's keys, of every provider: what the agent starts does without
+    /// The environment variables that contain the model's keys, of every provider: what the agent starts does without
     /// them.
     pub fn model_variables(&self) -> Vec<String> {
         let own = KEY_VARIABLES.iter().filter(|(service, _)| Provider::NAMES.contains(service));

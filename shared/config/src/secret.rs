@@ -33,7 +33,7 @@ impl fmt::Debug for Key {
 
 /// Characters that stay unescaped in the query of a URL.
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Shorter values are no keys, and blanking them would make texts unreadable.
+/// Shorter values are not keys, and blanking them would make texts unreadable.
 const SHORTEST: usize = 6;
 
 /// Names of headers and parameters whose values are not secret.
@@ -52,7 +52,7 @@ const PUBLIC_NAMES: [&str; 12] = [
     "x-title",
 ];
 
-/// The keys that no text may hold: endpoints quote them in their errors.
+/// The keys that no text may contain: endpoints quote them in their errors.
 #[derive(Clone, Default)]
 pub struct Redactor(Vec<String>);
 
@@ -69,7 +69,7 @@ impl Redactor {
         self.0.sort_by_key(|key| std::cmp::Reverse(key.len()));
     }
 
-    /// Adds the values of headers or of a URL's parameters, unless their names say that they are no keys.
+    /// Adds the values of headers or of a URL's parameters, unless their names show that they are not keys.
     pub fn add_pairs(&mut self, pairs: &[(String, String)]) {
         for (name, value) in pairs {
             if !PUBLIC_NAMES.contains(&name.to_ascii_lowercase().as_str()) {
@@ -78,7 +78,7 @@ impl Redactor {
         }
     }
 
-    /// Adds what an address holds of a user, a password, or parameters.
+    /// Adds what an address contains of a user, a password, or parameters.
     pub fn add_url(&mut self, url: &str) {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         if let Some((user, _)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('@')) {

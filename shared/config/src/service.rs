@@ -18,7 +18,7 @@ pub struct ModelSettings {
     pub name: String,
     /// The provider's root; empty for the provider's own.
     pub base_url: String,
-    /// The variable that holds the key.
+    /// The variable that contains the key.
     pub key_variable: Option<String>,
     /// The key.
     pub key: Key,
@@ -45,7 +45,7 @@ pub struct SearchSettings {
     pub base_url: String,
     /// The key.
     pub key: Key,
-    /// The variable that holds the key.
+    /// The variable that contains the key.
     pub key_variable: Option<String>,
     /// The id of a Google search engine.
     pub google_engine_id: String,
@@ -98,7 +98,7 @@ impl Config {
         }))
     }
 
-    /// The environment variable that holds the key of the embeddings endpoint.
+    /// The environment variable that contains the key of the embeddings endpoint.
     pub fn embeddings_variable(&self) -> String {
         self.text("search.embed_api_key_env")
     }
@@ -110,7 +110,7 @@ impl Config {
     pub fn model(&self) -> Result<ModelSettings, Error> {
         let missing = |key: &str, variable: &str, what: &str| {
             MODEL_NOT_CONFIGURED
-                .error(format!("{key} is not set: {what}"))
+                .error(format!("{key} is not set; {what}"))
                 .remedy(format!("Set {key} in ragmaker.toml, or {variable} in the environment or .env."))
                 .detail("key", key)
                 .detail("variable", variable)
@@ -118,19 +118,19 @@ impl Config {
         let provider: Provider = self.choice("model.provider");
         let name = self.text("model.name");
         if name.is_empty() {
-            let what = format!("which model of {} is to answer", provider.name());
+            let what = format!("it selects the model of {}", provider.name());
             return Err(missing("model.name", "RAGMAKER_MODEL", &what));
         }
         let mut base_url = self.text("model.base_url");
         if provider == Provider::Azure && base_url.is_empty() {
             base_url = self.variable(AZURE_ENDPOINT).unwrap_or_default().to_owned();
             if base_url.is_empty() {
-                return Err(missing("model.base_url", AZURE_ENDPOINT, "where the Azure resource is"));
+                return Err(missing("model.base_url", AZURE_ENDPOINT, "it is the address of the Azure resource"));
             }
         }
         let (key_variable, key) = self.key("model.api_key_env", provider.name()).map_err(|variable| {
             let error =
-                missing("model.api_key_env", &variable, &format!("{variable}, which holds the key, has no value"));
+                missing("model.api_key_env", &variable, &format!("the environment variable {variable} has no value"));
             let error = error.remedy(format!("Set {variable} to the key, in the environment or .env."));
             if provider == Provider::Azure { error } else { error.detail("provider", provider.name()) }
         })?;
@@ -183,7 +183,7 @@ impl Config {
     /// The key of a service and its variable: the one that `setting` names, else the service's own.
     ///
     /// # Errors
-    /// The name of the variable that would hold it.
+    /// The name of the variable that would contain it.
     fn key(&self, setting: &str, service: &str) -> Result<(Option<String>, Key), String> {
         let named = self.text(setting);
         let own = KEY_VARIABLES.iter().find(|(name, _)| *name == service).map_or(&[][..], |(_, variables)| variables);

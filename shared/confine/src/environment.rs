@@ -1,4 +1,4 @@
-//! The environment of a command, without variables that hold secrets.
+//! The environment of a command, without variables that contain secrets.
 
 use std::ffi::{OsStr, OsString};
 
@@ -32,7 +32,7 @@ const NAMES: [&str; 8] = [
     ragmaker_project::variables::APPROVE,
 ];
 
-/// Whether a variable may hold a secret or lead to one.
+/// Whether a variable may contain a secret or lead to one.
 pub fn is_secret(name: &OsStr, value: &OsStr) -> bool {
     let name = name.to_string_lossy().to_ascii_uppercase();
     let ends_in_key = name.ends_with("_KEY") || name == "KEY";

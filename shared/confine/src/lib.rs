@@ -98,7 +98,7 @@ impl Layers {
         self.mounts || self.landlock.is_some()
     }
 
-    /// What is not prevented, as messages for a person; empty if all layers are in effect.
+    /// The gaps of the confinement, as messages for a person; empty if all layers are in effect.
     pub fn missing(&self) -> Vec<&'static str> {
         let mut missing = vec![];
         if !self.keep_files() {
@@ -115,8 +115,12 @@ impl Layers {
         if !self.namespaces {
             // Landlock confines signals since version 6.
             let keeps_signals = self.landlock.is_some_and(|version| version >= 6);
-            let seen = "other processes of the same user can be seen";
-            missing.push(if keeps_signals { seen } else { "other processes of the same user can be seen and ended" });
+            let seen = "other processes of the same user are visible";
+            missing.push(if keeps_signals {
+                seen
+            } else {
+                "other processes of the same user are visible and can be ended"
+            });
         }
         if !self.seccomp {
             missing.push("no filter of system calls");

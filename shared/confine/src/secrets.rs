@@ -72,7 +72,7 @@ pub fn logins(cache: &Path) -> [PathBuf; 3] {
     [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name))
 }
 
-/// The files of `folder` that hold keys by convention: `.env` and similar names, except examples.
+/// The files of `folder` that contain keys by convention: `.env` and similar names, except examples.
 pub fn dotenv_files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter(|entry| is_dotenv(&entry.file_name())).map(|entry| entry.path()).collect()

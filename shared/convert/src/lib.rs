@@ -94,7 +94,7 @@ fn converted(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Res
         return Ok(document);
     }
     if kind == Kind::Packed {
-        return Err(NOT_TEXT.error(format!("{name} is not a document of a kind that is read, or is damaged")));
+        return Err(NOT_TEXT.error(format!("{name} is not a document of a supported format, or is damaged")));
     }
     let bytes = bytes(source).map_err(broken)?;
     if kind == Kind::Mail {

@@ -24,7 +24,7 @@ pub const NO_ANSWER: Code =
     Code::new("NO_ANSWER", "Ask the person in the conversation, or allow more time with --timeout.");
 /// The desktop's program failed.
 pub const DESKTOP_FAILED: Code =
-    Code::new("DESKTOP_FAILED", "The message is that of the program. Tell the person the path instead.");
+    Code::new("DESKTOP_FAILED", "The message is from the program. Tell the person the path instead.");
 
 /// The error codes of [`open`].
 pub const OPEN_ERRORS: &[Code] = &[NO_DISPLAY, DESKTOP_FAILED];

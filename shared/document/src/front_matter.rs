@@ -7,7 +7,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 /// A document that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed<'a> {
-    /// The front matter's fields that hold one value, in order; lists and mappings are left out.
+    /// The front matter's fields that contain one value, in order; lists and mappings are left out.
     pub fields: Vec<(String, String)>,
     /// The text after the front matter.
     pub body: &'a str,

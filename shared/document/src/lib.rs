@@ -51,7 +51,7 @@ pub use login::{is_login_title, looks_like_login};
 pub use wrong_page::WrongPage;
 
 /// The document could not be written.
-pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a folder that can be written to.");
+pub const OUTPUT_DIR_NOT_WRITABLE: Code = Code::new("OUTPUT_DIR_NOT_WRITABLE", "Name a writable folder.");
 
 /// The maximum size in bytes of a file name before its hash; file systems allow 255 in all.
 const MAX_READABLE: usize = 120;
@@ -125,7 +125,7 @@ impl DocumentFile<'_> {
     }
 }
 
-/// The address from which the document in `file` was saved. `None` for a file that is no document, and for a link.
+/// The address from which the document in `file` was saved. `None` for a file that is not a document, and for a link.
 pub fn source_url_of(file: &Path) -> Option<String> {
     let mut head = vec![];
     open_derived_file(file, fs::File::options().read(true)).ok()?.take(MAX_FRONT_MATTER).read_to_end(&mut head).ok()?;

@@ -61,7 +61,7 @@ pub(crate) fn options(arguments: &Value, schema: &Value) -> Vec<String> {
                 words.push(option);
                 words.extend(values.iter().map(text));
             }
-            // In one word, so that a value that begins with a hyphen is no option.
+            // In one word, so that a value that begins with a hyphen is not read as an option.
             value => words.push(format!("{option}={}", text(value))),
         }
     }

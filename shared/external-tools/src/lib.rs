@@ -44,9 +44,9 @@ pub const TOOL_FAILED: Code =
     Code::new("TOOL_FAILED", "Read details.stderr and the message, and correct the arguments, or use another tool.");
 /// An external tool did not end in time.
 pub const TOOL_TIMED_OUT: Code =
-    Code::new("TOOL_TIMED_OUT", "Ask for less at once; the user may allow more with tools.timeout_s.");
+    Code::new("TOOL_TIMED_OUT", "Request less in one call; the user can raise the limit with tools.timeout_s.");
 /// An external tool was ended by the person.
-pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how to go on.");
+pub const TOOL_CANCELLED: Code = Code::new("TOOL_CANCELLED", "Ask the user how to continue.");
 
 /// The codes of [`Tool::call`].
 pub const ERRORS: &[Code] = &[ragmaker_tool::ARGUMENT_ERROR, TOOL_FAILED, TOOL_TIMED_OUT, TOOL_CANCELLED];
@@ -132,7 +132,7 @@ pub fn load(
     for catalog in &tools.catalogs {
         add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout, is_cancelled), is_taken);
     }
-    // A server may take seconds to start: all start at once.
+    // A server may take seconds to start: all start in parallel.
     let started: Vec<_> = thread::scope(|scope| {
         let starting: Vec<_> = servers
             .iter()
@@ -199,7 +199,7 @@ pub(crate) struct Confinement {
 
 impl Confinement {
     fn none() -> Self {
-        Self { applies: false, holds: false, missing: vec!["it runs with all that you may do yourself"] }
+        Self { applies: false, holds: false, missing: vec!["it runs with all of your own permissions"] }
     }
 
     fn here() -> Self {

@@ -1,7 +1,7 @@
 //! A server of the Model Context Protocol, on the standard streams of its process.
 //!
-//! The client is an own one with blocking calls: a call waits for one answer, in a host that has threads and no event
-//! loop. The SDK would add an async runtime to every start of the agent.
+//! The client is part of this project and uses blocking calls: a call waits for one answer, in a host that has threads
+//! and no event loop. The SDK would add an async runtime to every start of the agent.
 
 use std::{
     collections::HashMap,

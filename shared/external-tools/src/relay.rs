@@ -5,8 +5,9 @@
 //! child, and it does not reach the processes that the child started. So the relay passes the input on, and kills its
 //! process group some time after the end of the input.
 //!
-//! The input of a tool ends before the tool does. So its relay is told the length of the input first, and the host keeps the
-//! pipe open; at its end, the tool is killed at once. A confined process has a launcher that does the same.
+//! The input of a tool ends before the tool does. So its relay receives the length of the input first, and the host
+//! keeps the pipe open; at its end, the tool is killed immediately. A confined process has a launcher that does the
+//! same.
 
 use std::{
     env,

@@ -40,7 +40,7 @@ pub(crate) fn parameters(schema: &Value) -> Result<Value, String> {
                 Some(Value::String(kind)) if kind.eq_ignore_ascii_case("object") => {
                     members.insert("type".to_owned(), "object".into());
                 }
-                Some(_) => return Err("its arguments are no object".to_owned()),
+                Some(_) => return Err("its arguments are not an object".to_owned()),
             }
             Ok(Value::Object(members))
         }

@@ -28,7 +28,7 @@ use crate::{
     open::moment,
 };
 
-/// What tells whether an entry has changed: its path in the tree, inode, mode, size and time of change.
+/// The state of an entry, to detect changes: its path in the tree, inode, mode, size and time of change.
 type State = (PathBuf, u64, u32, i64, SystemTime);
 
 /// An entry that is moved to another file system.
@@ -70,7 +70,7 @@ impl Place {
         sync(&to.parent);
         delete_in(&from.parent, from.name.as_os_str()).map(drop).map_err(|errno| {
             fail(errno.into())
-                .remedy("It was copied completely; delete what is left of it here.")
+                .remedy("It was copied completely; delete its remains at the old place.")
                 .detail("copied_to", destination.path().to_string_lossy())
         })
     }

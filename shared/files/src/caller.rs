@@ -153,7 +153,7 @@ impl OutputFile {
     pub fn write_secret(&self, content: &[u8]) -> Result<(), Error> {
         if self.place.is_some() {
             return Err(PATH_NOT_WRITABLE
-                .error(format!("{} would hold secrets, which only a person may write", self.path.display()))
+                .error(format!("{} would contain secrets, which only a person may write", self.path.display()))
                 .detail("path", self.path.to_string_lossy()));
         }
         #[cfg(unix)]

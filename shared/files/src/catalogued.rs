@@ -1,5 +1,5 @@
-//! What a catalog opens in a knowledge base outside every root, which nobody named: the documents that it lists, itself, and the
-//! reports of runs. Whatever else is in the folder stays closed.
+//! Read access through a catalog: in an unnamed knowledge base outside all roots, only the catalog, the documents that
+//! it lists and the reports of runs are readable.
 
 use std::{
     collections::HashSet,
@@ -9,7 +9,7 @@ use std::{
 
 use ragmaker_project::knowledge_base;
 
-/// The open files and folders of such a knowledge base.
+/// The readable files and folders of such a knowledge base.
 #[derive(Debug)]
 pub(crate) struct Catalogued {
     /// The folder that was recognised as a knowledge base.
@@ -21,7 +21,8 @@ pub(crate) struct Catalogued {
 }
 
 impl Catalogued {
-    /// What the catalog of the knowledge base `folder`, an absolute path without links, opens.
+    /// The files that the catalog of the knowledge base `folder` makes readable. `folder` is absolute and without
+    /// links.
     pub(crate) fn of(folder: &Path) -> Self {
         let catalog = if knowledge_base::holds_catalog(folder) {
             folder.join(knowledge_base::CATALOG)

@@ -27,11 +27,13 @@ use crate::{
 /// Something is there already.
 pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another path, or allow it to be replaced.");
 /// A directory has something in it.
-pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move what is in it first.");
+pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move its content first.");
 
 /// Something is to be moved to another file system that cannot be copied there.
-pub const CROSS_DEVICE: Code =
-    Code::new("CROSS_DEVICE", "Nothing was moved. Delete what cannot be copied, or move the rest of the directory.");
+pub const CROSS_DEVICE: Code = Code::new(
+    "CROSS_DEVICE",
+    "Nothing was moved. Delete the entries that cannot be copied, or move the rest of the directory.",
+);
 /// Another process held the lock for the whole waiting time of the call.
 pub const FILE_LOCKED: Code =
     Code::new("FILE_LOCKED", "Another process is changing files in this directory: let it end, then call again.");
@@ -65,9 +67,7 @@ impl Place {
         match written {
             Ok(created) => Ok(Written { created }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-                Err(self.not_a_file("it is not a regular file"))
-            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(self.not_a_file("is not a regular file")),
             Err(error) => Err(io_error(&error, &self.path())),
         }
     }
@@ -93,7 +93,7 @@ impl Place {
                 let path = self.path();
                 let folder = path.parent().unwrap_or(&path);
                 Err(FILE_LOCKED
-                    .error(format!("{} was locked for {} seconds", folder.display(), wait.as_secs_f32()))
+                    .error(format!("{} is still locked after {} seconds", folder.display(), wait.as_secs_f32()))
                     .detail("path", path.to_string_lossy())
                     .detail("locked", folder.to_string_lossy()))
             }
@@ -135,7 +135,7 @@ impl Place {
         match Errno::from_io_error(error).unwrap_or(Errno::IO) {
             Errno::EXIST => self.exists(),
             Errno::NOTEMPTY => DIRECTORY_NOT_EMPTY
-                .error(format!("{} is a directory with something in it", self.path().display()))
+                .error(format!("{} is a directory that is not empty", self.path().display()))
                 .detail("path", self.path().to_string_lossy()),
             errno => failure(errno, source),
         }

@@ -14,7 +14,7 @@ use crate::{
 pub const CLEAR_ERRORS: &[Code] =
     &[PATH_NOT_WRITABLE, IS_A_DIRECTORY, NOT_A_DIRECTORY, ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY];
 
-/// What was moved out of a folder, and what was kept there.
+/// The entries of a folder that were moved, and those that were kept.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Cleared {
     /// The entries that were moved to the trash.

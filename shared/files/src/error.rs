@@ -23,10 +23,10 @@ pub const PATH_IGNORED: Code = Code::new("PATH_IGNORED", "Choose another path, o
 /// A FIFO, a socket, a device, or a file that a kernel makes up.
 pub const NOT_A_REGULAR_FILE: Code = Code::new("NOT_A_REGULAR_FILE", "Name a regular file.");
 /// The path is a directory, but a file is required.
-pub const IS_A_DIRECTORY: Code = Code::new("IS_A_DIRECTORY", "Use ragmaker-list-directory to see what is in it.");
+pub const IS_A_DIRECTORY: Code = Code::new("IS_A_DIRECTORY", "Use ragmaker-list-directory to see its content.");
 /// The path is a file, but a directory is required.
 pub const NOT_A_DIRECTORY: Code = Code::new("NOT_A_DIRECTORY", "Use ragmaker-read-file to read a file.");
-/// Symbolic links lead in a circle.
+/// Symbolic links form a loop.
 pub const SYMLINK_LOOP: Code = Code::new("SYMLINK_LOOP", "Name the file itself; the link has no target.");
 /// The system does not let this user use the path.
 pub const PERMISSION_DENIED: Code =
@@ -35,7 +35,7 @@ pub const PERMISSION_DENIED: Code =
 pub const PATH_CHANGED: Code =
     Code::new("PATH_CHANGED", "Something else is changing the tree: try again when it has finished.");
 /// The system failed.
-pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is that of the system. Check the disk.");
+pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is from the operating system. Check the disk.");
 
 /// None of the requested files exists.
 pub const NO_FILES: Code =

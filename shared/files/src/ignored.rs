@@ -52,7 +52,7 @@ impl Place {
         let path = self.path();
         Err(PATH_IGNORED
             .error(format!("{} is ignored by {pattern:?} in {}", path.display(), file.display()))
-            .remedy("Add --no-ignore to use it all the same.")
+            .remedy("Use --no-ignore to include it.")
             .detail("path", path.to_string_lossy())
             .detail("ignore_file", file.to_string_lossy())
             .detail("pattern", pattern))

@@ -1,6 +1,6 @@
 //! Access to files: which files may be read and written, and race-free opening of the checked paths.
 //!
-//! All paths are handled in three steps. [`Roots`] holds the directories that the agent may use. [`Roots::place`]
+//! All paths are handled in three steps. [`Roots`] contains the directories that the agent may use. [`Roots::place`]
 //! resolves a path to a [`Place`] beneath one of them. [`Place::open`] opens exactly that place, or fails, even if the
 //! directory tree changes in between.
 

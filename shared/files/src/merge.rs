@@ -61,8 +61,8 @@ impl Place {
         }
         if to.starts_with(&from) || from.starts_with(&to) {
             return Err(ARGUMENT_ERROR
-                .error(format!("{} and {} hold one another", from.display(), to.display()))
-                .remedy("Choose two directories neither of which is in the other.")
+                .error(format!("one of {} and {} is inside the other", from.display(), to.display()))
+                .remedy("Choose two directories neither of which is inside the other.")
                 .detail("path", from.to_string_lossy()));
         }
         let mut plan = Plan::default();
@@ -99,7 +99,7 @@ impl Place {
             let entry = place.entry(false)?;
             rustix::fs::unlinkat(&entry.parent, entry.name, AtFlags::REMOVEDIR).map_err(|errno| match errno {
                 rustix::io::Errno::NOTEMPTY | rustix::io::Errno::EXIST => DIRECTORY_NOT_EMPTY
-                    .error(format!("something was added to {} meanwhile", place.path().display()))
+                    .error(format!("something was added to {} during the merge", place.path().display()))
                     .remedy("Call again to move that as well.")
                     .detail("path", place.path().to_string_lossy()),
                 errno => failure(errno, &place),

@@ -25,7 +25,7 @@ impl Place {
     pub fn open(&self) -> Result<File, Error> {
         let file = system::open(self)?;
         let metadata = file.metadata().map_err(|error| crate::io_error(&error, &self.path()))?;
-        if metadata.is_file() { Ok(file) } else { Err(self.not_a_file("it is not a regular file")) }
+        if metadata.is_file() { Ok(file) } else { Err(self.not_a_file("is not a regular file")) }
     }
 
     /// Refuses a place that is not a directory.
@@ -42,8 +42,8 @@ impl Place {
     pub(crate) fn not_a_file(&self, what: &str) -> Error {
         let path = self.path();
         let code = if path.is_dir() { IS_A_DIRECTORY } else { NOT_A_REGULAR_FILE };
-        let what = if code == IS_A_DIRECTORY { "it is a directory" } else { what };
-        code.error(format!("{}: {what}", path.display())).detail("path", path.to_string_lossy())
+        let what = if code == IS_A_DIRECTORY { "is a directory" } else { what };
+        code.error(format!("{} {what}", path.display())).detail("path", path.to_string_lossy())
     }
 }
 
@@ -181,13 +181,13 @@ pub(crate) mod system {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&handle).map_err(fail)?.st_mode);
         match kind {
             FileType::RegularFile => {}
-            FileType::Fifo => return Err(place.not_a_file("it is a FIFO")),
-            FileType::Socket => return Err(place.not_a_file("it is a socket")),
-            FileType::CharacterDevice | FileType::BlockDevice => return Err(place.not_a_file("it is a device")),
-            _ => return Err(place.not_a_file("it is not a regular file")),
+            FileType::Fifo => return Err(place.not_a_file("is a FIFO")),
+            FileType::Socket => return Err(place.not_a_file("is a socket")),
+            FileType::CharacterDevice | FileType::BlockDevice => return Err(place.not_a_file("is a device")),
+            _ => return Err(place.not_a_file("is not a regular file")),
         }
         if is_on_pseudo_filesystem(&handle) {
-            return Err(place.not_a_file("it is a virtual file of procfs or sysfs"));
+            return Err(place.not_a_file("is a virtual file of procfs or sysfs"));
         }
         // Not blocking, in case it has become a FIFO meanwhile.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;

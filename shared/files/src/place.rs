@@ -86,7 +86,7 @@ impl Roots {
         Ok(place)
     }
 
-    /// What the catalog of the knowledge base `folder` opens.
+    /// The files that the catalog of the knowledge base `folder` makes readable.
     fn catalogued(&self, folder: &Path) -> Arc<Catalogued> {
         let mut last = self.catalogued.lock().unwrap_or_else(PoisonError::into_inner);
         match last.as_ref().filter(|known| known.folder() == folder) {
@@ -161,7 +161,7 @@ impl Roots {
         if !root.writable {
             let (shown, root) = (real.display(), root.path.display());
             return Err(PATH_NOT_WRITABLE
-                .error(format!("{shown} is in {root}, which may be read and not changed"))
+                .error(format!("{shown} is in {root}, which is read-only"))
                 .detail("path", path.to_string_lossy())
                 .detail("resolved", real.to_string_lossy())
                 .detail("rule", "writes stay beneath the project root and the roots that are marked rw="));
@@ -304,9 +304,7 @@ fn deepest_existing(path: &Path) -> Result<(PathBuf, Vec<OsString>), Error> {
 }
 
 fn looping(path: &Path) -> Error {
-    SYMLINK_LOOP
-        .error(format!("{}: symbolic links lead in a circle", path.display()))
-        .detail("path", path.to_string_lossy())
+    SYMLINK_LOOP.error(format!("{}: symbolic links form a loop", path.display())).detail("path", path.to_string_lossy())
 }
 
 /// Nothing is at `path`, which may be anywhere.

@@ -137,7 +137,7 @@ impl Roots {
         if !knowledge_base::is_knowledge_base(&path) {
             return Err(ROOT_NOT_USABLE
                 .error(format!("{} is not a knowledge base: it has no catalog.json with documents", path.display()))
-                .remedy("Name the directory that holds catalog.json or cache/catalog.json.")
+                .remedy("Name the directory that contains catalog.json or cache/catalog.json.")
                 .detail("path", path.to_string_lossy()));
         }
         self.list.push(Root { path, kind: Kind::KbRoot, source, writable: false });

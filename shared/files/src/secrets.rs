@@ -34,7 +34,8 @@ const CONTENT: [&str; 4] = [
 const HEAD: usize = 4096;
 
 /// The reason why a file with sign-ins is not read.
-pub(crate) const SIGN_INS: &str = "it holds the cookies of a browser session: it is closed to the file tools";
+pub(crate) const SIGN_INS: &str =
+    "it contains the cookies of a browser session, so the file tools do not read or change it";
 
 /// Whether `directory` is the folder of a browser profile, or of those of named sessions.
 pub(crate) fn is_profile(directory: &Path) -> bool {
@@ -71,7 +72,7 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         && names.next() == Some(knowledge_base::IN_PROJECT)
 }
 
-/// Whether the regular file `file` holds the sign-ins of a browser session.
+/// Whether the regular file `file` contains the sign-ins of a browser session.
 pub(crate) fn holds_sign_ins(file: &File) -> bool {
     let mut head = [0; HEAD];
     // Another read would move the position of the file.
@@ -125,16 +126,16 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
 /// Like [`check`], by the path alone.
 pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
     if is_key_file(path) {
-        let what = if is_dotenv(path) { "may hold keys" } else { "is the token of an MCP server" };
+        let what = if is_dotenv(path) { "may contain keys" } else { "is the token of an MCP server" };
         return Err(PATH_NOT_ALLOWED
-            .error(format!("{} {what}: it is closed to the file tools", path.display()))
+            .error(format!("{} {what}: the file tools do not read or change it", path.display()))
             .remedy("Choose another path.")
             .detail("path", path.to_string_lossy()));
     }
     let Some(profile) = path.ancestors().find(|directory| is_profile(directory)) else { return Ok(()) };
     Err(PATH_NOT_ALLOWED
         .error(format!(
-            "{} is in the browser profile {}: cookies, passwords and session files are closed to the file tools",
+            "{} is in the browser profile {}: the file tools do not read or change cookies, passwords and session files",
             path.display(),
             profile.display()
         ))
@@ -152,7 +153,10 @@ pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
         return Err(guarded(path, "it belongs to Git, whose hooks and configuration run programs"));
     }
     if path.file_name().is_some_and(|name| name == CONFIGURATION) {
-        return Err(guarded(path, "it says where keys are sent and which programs are started: the user edits it"));
+        return Err(guarded(
+            path,
+            "it defines where keys are sent and which programs are started: only the user may edit it",
+        ));
     }
     if in_cache_folder(path, |name| name == ".gitignore") {
         return Err(guarded(path, "it keeps cookies and tokens out of the repository"));

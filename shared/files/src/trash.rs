@@ -27,7 +27,7 @@ impl Place {
         let fail = |error: io::Error| {
             IO_ERROR
                 .error(format!("{} cannot be moved to the trash: {error}", path.display()))
-                .remedy("Add --permanent to delete it for good.")
+                .remedy("Add --permanent to delete it permanently.")
                 .detail("path", path.to_string_lossy())
         };
         let trash = trash_of(&path, device).map_err(fail)?;

@@ -60,7 +60,7 @@ impl Default for Replace<'_> {
 /// ```
 ///
 /// # Errors
-/// What the system or `write` says; [`io::ErrorKind::AlreadyExists`] and, for what is not a regular file,
+/// The error of the system or of `write`; [`io::ErrorKind::AlreadyExists`] and, for what is not a regular file,
 /// [`io::ErrorKind::InvalidInput`].
 pub fn write_atomically(
     path: &Path,
@@ -225,7 +225,7 @@ mod system {
     /// [`io::ErrorKind::AlreadyExists`] if the new name exists, also on kernels that cannot do both in one step.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn rename_in(from: impl AsFd, old: &Path, to: impl AsFd, new: &Path, replace: bool) -> io::Result<()> {
         if !replace {
             #[cfg(target_os = "linux")]

@@ -12,7 +12,8 @@ use std::{
 /// Opens the regular file `path` with `options`.
 ///
 /// # Errors
-/// What the system says; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a regular file.
+/// The system's error; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a regular
+/// file.
 pub fn open_derived_file(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if let Ok(found) = fs::symlink_metadata(path)
         && !found.is_file()
@@ -34,7 +35,7 @@ pub fn open_derived_file(path: &Path, options: &OpenOptions) -> io::Result<File>
 /// Creates the folder `path` and the folders above it, unless they exist.
 ///
 /// # Errors
-/// What the system says; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a folder.
+/// The system's error; [`io::ErrorKind::InvalidInput`] for a symbolic link and anything else that is not a folder.
 pub fn create_derived_folder(path: &Path) -> io::Result<()> {
     let check = || match fs::symlink_metadata(path) {
         Ok(found) if !found.is_dir() => Err(refused(found.is_symlink(), "it is not a folder")),

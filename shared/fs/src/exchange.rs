@@ -12,7 +12,7 @@ use std::{
 /// have it, it takes three renames; [`recover`] mends what a process leaves that was killed between them.
 ///
 /// # Errors
-/// What the system says; both are then where they were.
+/// The system's error; both paths are then unchanged.
 pub fn exchange(new: &Path, old: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -39,7 +39,7 @@ fn by_renames(new: &Path, old: &Path) -> io::Result<()> {
 /// anything, is not needed.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn recover(new: &Path, old: &Path) -> io::Result<()> {
     let backup = backup_of(new);
     if backup.symlink_metadata().is_err() {

@@ -58,7 +58,7 @@ impl LockKind {
 /// ```
 ///
 /// # Errors
-/// What the system says of a file that cannot be locked at all. Where others hold the lock until the deadline,
+/// The system's error for a file that cannot be locked at all. Where others hold the lock until the deadline,
 /// it is `Ok(None)`.
 pub fn lock_within(file: File, kind: LockKind, deadline: Instant) -> io::Result<Option<File>> {
     match kind.try_lock(&file) {

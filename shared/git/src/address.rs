@@ -116,7 +116,7 @@ impl Address {
                     Ok(Self::local(&path))
                 }
                 _ => Err(URL_NOT_ALLOWED
-                    .error(format!("a repository is not fetched by {scheme}"))
+                    .error(format!("a repository cannot be fetched with {scheme}"))
                     .remedy("Give an https, http, ssh or git address, or a local path.")
                     .detail("url", text)),
             };

@@ -110,7 +110,7 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
     command.arg("-c").arg(format!("http.followRedirects={redirects}"));
     // A path is a path, whatever characters it has.
     command.arg("--literal-pathspecs").arg("--no-pager");
-    // Without one, Git would read the configuration of the repository that holds the working directory.
+    // Without one, Git would read the configuration of the repository that contains the working directory.
     command.arg("--git-dir").arg(folder.unwrap_or(Path::new(nothing)));
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     command
@@ -212,7 +212,7 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
         if large || started.elapsed() > TIMEOUT {
             stop(child);
             let reason = if large { "printed more than 256 MiB" } else { "took more than ten minutes" };
-            return Err(GIT_FAILED.error(format!("git {reason}, and was stopped")));
+            return Err(GIT_FAILED.error(format!("git was stopped because it {reason}")));
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(20));
@@ -271,7 +271,7 @@ fn reason(said: &str) -> &str {
     };
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !is_general(line)).collect();
     let of_git = lines.iter().find(|line| line.starts_with("fatal: ") || line.starts_with("error: "));
-    let line = of_git.or(lines.first()).copied().unwrap_or("it did not say why");
+    let line = of_git.or(lines.first()).copied().unwrap_or("it gave no reason");
     line.trim_start_matches("fatal: ").trim_start_matches("error: ")
 }
 

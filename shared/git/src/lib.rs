@@ -42,7 +42,7 @@ pub const REF_NOT_FOUND: Code =
     Code::new("REF_NOT_FOUND", "Give a branch, a tag or a whole commit hash, or leave --ref out for the default.");
 /// The commit has no such file or folder.
 pub const PATH_NOT_FOUND: Code =
-    Code::new("PATH_NOT_FOUND", "Check the path; it is seen from the top of the repository, with forward slashes.");
+    Code::new("PATH_NOT_FOUND", "Check the path; it is relative to the root of the repository, with forward slashes.");
 /// The repository asks who one is.
 pub const AUTH_REQUIRED: Code = Code::new(
     "AUTH_REQUIRED",
@@ -50,7 +50,7 @@ pub const AUTH_REQUIRED: Code = Code::new(
 );
 /// Git failed otherwise.
 pub const GIT_FAILED: Code =
-    Code::new("GIT_FAILED", "details.git has what git said; check the connection and try again.");
+    Code::new("GIT_FAILED", "details.git contains git's message; check the connection and try again.");
 
 /// The codes of a tool that reads repositories.
 pub const ERRORS: &[Code] = &[GIT_NOT_FOUND, REPO_NOT_FOUND, REF_NOT_FOUND, PATH_NOT_FOUND, AUTH_REQUIRED, GIT_FAILED];

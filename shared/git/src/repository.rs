@@ -91,7 +91,8 @@ impl Repository {
         }
         let Resolved { commit, reference, path, wanted } = resolve(address, reference)?;
         let folder = temporary();
-        let folder = folder.map_err(|error| GIT_FAILED.error(format!("no folder for the repository: {error}")))?;
+        let folder =
+            folder.map_err(|error| GIT_FAILED.error(format!("cannot create a folder for the repository: {error}")))?;
         let network = address.network();
         let call = |arguments: &[&str]| run(git(Some(folder.path()), network, arguments), &[]);
         // Without a template, which may have hooks.
@@ -210,7 +211,7 @@ impl Repository {
                         each(blob, None);
                         continue;
                     }
-                    _ => return Err(std::io::Error::other(format!("git said {line:?} of {blob}"))),
+                    _ => return Err(std::io::Error::other(format!("unexpected output of git for {blob}: {line:?}"))),
                 };
                 let mut content = vec![];
                 let mut part = output.by_ref().take(size);

@@ -68,15 +68,12 @@ impl Storage {
         let Some(head) = head else {
             return Err(REPO_NOT_FOUND
                 .error(format!("there is no Git repository at {}", path.display()))
-                .remedy("Give the folder that has .git in it, with --path-in-repo for a part; for plain folders use ragmaker-file-sync.")
+                .remedy("Give the folder that contains .git, with --path-in-repo for a part; for plain folders use ragmaker-file-sync.")
                 .detail("path", path.to_string_lossy()));
         };
         if is_shared && common.join("reftable").exists() {
-            return Err(not_read(
-                &git,
-                "it is a further working tree of a repository that keeps its references as tables",
-            )
-            .remedy("Give the folder of the repository's main working tree."));
+            return Err(not_read(&git, "it is a linked working tree of a repository in the reftable format")
+                .remedy("Give the folder of the repository's main working tree."));
         }
         let objects = vec![common.join("objects")];
         let mut storage = Self { head, common, objects, places: vec![], seen: HashSet::new() };
@@ -163,7 +160,7 @@ impl Storage {
         let format = String::from_utf8_lossy(&format).trim().to_ascii_lowercase();
         match &*format {
             "sha1" | "sha256" => Ok(format),
-            _ => Err(not_read(&self.common, &format!("its names are of the unknown kind {format:?}"))),
+            _ => Err(not_read(&self.common, &format!("its object format {format:?} is unknown"))),
         }
     }
 
@@ -215,7 +212,7 @@ impl Storage {
                     continue;
                 }
                 if self.objects.len() == MAX {
-                    return Err(not_read(&list, &format!("the repository borrows from more than {MAX} others")));
+                    return Err(not_read(&list, &format!("the repository has more than {MAX} alternates")));
                 }
                 self.add(&folder)?;
                 self.entries(&folder)?;

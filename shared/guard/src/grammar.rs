@@ -102,7 +102,7 @@ pub(crate) fn parts(line: &str, tree: &Tree) -> Result<Vec<Part>, Reason> {
 
 fn construct(raw: &str) -> Reason {
     let start: String = raw.chars().take(60).collect();
-    Reason::new("construct", format!("{start:?} is more than a plain command"))
+    Reason::new("construct", format!("{start:?} is not a simple command"))
 }
 
 /// Advances to `node`, after checking the text before it.
@@ -158,7 +158,7 @@ fn command(line: &str, node: Node<'_>, parts: &mut Vec<Part>) -> Result<(), Reas
 fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
     let raw = text(line, node);
     let mut rest = raw.trim_start_matches(|c: char| c.is_ascii_digit());
-    let refused = || Reason::new("redirect", format!("{raw:?} writes, or reads a value that is not known"));
+    let refused = || Reason::new("redirect", format!("{raw:?} redirects to a file, or uses an unknown value"));
     for operator in ["<", ">>", ">&", ">"] {
         let Some(target) = rest.strip_prefix(operator) else { continue };
         rest = target.trim_start_matches([' ', '\t']);

@@ -18,7 +18,7 @@ pub use scope::Scope;
 
 use serde::Serialize;
 
-/// What may be done with a line.
+/// The verdict on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {

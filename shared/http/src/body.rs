@@ -8,7 +8,8 @@ use ragmaker_tool::{Code, Error};
 use crate::Limits;
 
 /// The response is larger than the limit.
-pub const RESPONSE_TOO_LARGE: Code = Code::new("RESPONSE_TOO_LARGE", "Leave this URL out: it is larger than a page.");
+pub const RESPONSE_TOO_LARGE: Code =
+    Code::new("RESPONSE_TOO_LARGE", "Skip this URL: its content exceeds the size limit of a page.");
 
 /// Up to this size, no ratio between what was received and what it becomes is too large (1 MiB).
 const SMALL: u64 = 1 << 20;
@@ -55,7 +56,7 @@ pub(crate) fn read(from: impl Read, encoding: &str, limits: &Limits) -> Result<V
 ///
 /// # Errors
 ///
-/// [`RESPONSE_TOO_LARGE`] where it holds more than `limits` allow; `None` where it is no gzip file.
+/// [`RESPONSE_TOO_LARGE`] if its content exceeds `limits`; `None` if it is not a gzip file.
 pub fn unzip(bytes: &[u8], limits: &Limits) -> Result<Option<Vec<u8>>, Error> {
     match read(bytes, "gzip", limits) {
         Ok(body) => Ok(Some(body)),

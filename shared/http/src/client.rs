@@ -261,7 +261,7 @@ impl Client {
     fn late(&self, url: &Url) -> Error {
         let url = without_credentials(url);
         let seconds = self.limits.whole.as_secs_f32();
-        TIMEOUT.error(format!("{url} did not answer to the end within {seconds} s")).detail("url", url.as_str())
+        TIMEOUT.error(format!("{url} did not finish its response within {seconds} s")).detail("url", url.as_str())
     }
 
     fn error(&self, error: &ureq::Error, url: &Url) -> Error {
@@ -276,7 +276,7 @@ impl Client {
                 Some(RefusedAddress(ip)) => ragmaker_address::refused(url, *ip),
                 None => failed(url, "FAILED", &error.to_string()),
             },
-            ureq::Error::HostNotFound => failed(url, "NAME_NOT_RESOLVED", "the host's name is not known"),
+            ureq::Error::HostNotFound => failed(url, "NAME_NOT_RESOLVED", "the host name cannot be resolved"),
             ureq::Error::Io(io) => match io.kind() {
                 std::io::ErrorKind::ConnectionRefused => {
                     failed(url, "CONNECTION_REFUSED", "the server refused the connection")
@@ -284,7 +284,7 @@ impl Client {
                 std::io::ErrorKind::TimedOut => self.late(url),
                 // What the system says of a name that it does not know.
                 _ if io.to_string().contains("lookup address") => {
-                    failed(url, "NAME_NOT_RESOLVED", "the host's name is not known")
+                    failed(url, "NAME_NOT_RESOLVED", "the host name cannot be resolved")
                 }
                 _ => failed(url, "CONNECTION_LOST", &format!("the connection failed: {io}")),
             },

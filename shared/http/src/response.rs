@@ -31,7 +31,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// The first header called `name`; bytes that are no UTF-8 are replaced.
+    /// The first header called `name`; bytes that are not UTF-8 are replaced.
     pub fn header(&self, name: &str) -> Option<Cow<'_, str>> {
         self.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()))
     }

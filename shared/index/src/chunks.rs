@@ -65,7 +65,7 @@ pub(crate) fn chunks(text: &str, body: usize) -> Vec<Row> {
     chunks
 }
 
-/// What of a line says whether the next one begins a block.
+/// The properties of a line that decide whether the next one begins a block.
 #[derive(Clone, Copy)]
 struct Line {
     is_empty: bool,

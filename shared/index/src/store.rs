@@ -52,8 +52,8 @@ const LEFT: Duration = Duration::from_mins(5);
 /// A term of a title or a heading counts as often in the text. Each field is kept because it helps. MRR of the sections
 /// that 350 links in the manuals of Rust lead to, by the links' texts: 0.353 without both, 0.361 with titles, 0.394 with
 /// headings, 0.396 with both; of the 73 questions: 0.824, 0.841, 0.827, 0.842; nDCG@10 of `JSQuAD`: 0.949, 0.952, 0.951,
-/// 0.952. The summaries that agents wrote do not help, so they are no field: with weight 1 for each part of a document,
-/// the MRR of the questions falls to 0.812, with weight 2 to 0.808, for its first part alone to 0.803.
+/// 0.952. The summaries that agents wrote do not help, so they are not a field: with weight 1 for each part of a
+/// document, the MRR of the questions falls to 0.812, with weight 2 to 0.808, for its first part alone to 0.803.
 const TITLE: u32 = 2;
 const HEADING: u32 = 1;
 

@@ -93,7 +93,7 @@ fn a_damaged_index_is_made_again() {
     }
 }
 
-/// What a whole new index answers is what one that followed every change answers.
+/// A rebuilt index gives the same results as one that was updated with every change.
 #[test]
 fn an_updated_index_answers_like_a_new_one() {
     let base = Base::new(&[("tides.md", TIDES), ("tax.md", TAX)]);

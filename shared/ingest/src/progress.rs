@@ -1,4 +1,4 @@
-//! How far a run is, on a person's terminal.
+//! The progress of a run on a terminal.
 
 use std::{
     fmt,

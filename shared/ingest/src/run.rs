@@ -34,7 +34,7 @@ pub const REPORT_NOT_WRITABLE: Code =
 /// The time in which an interrupted run can be continued, because its fetched pages are still up to date.
 const CONTINUED: Duration = Duration::from_hours(24);
 
-/// The answer of a run: what became of its pages.
+/// The answer of a run: the verdicts for its pages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Summary {
     /// The number of pages with each verdict.
@@ -79,7 +79,7 @@ pub struct Run {
     progress: Progress,
 }
 
-/// Whether a later run can go on from the journal.
+/// Whether a later run can continue from the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UseOfJournal {
     /// No later run reads it.
@@ -128,7 +128,7 @@ impl Run {
         let file =
             open_derived_file(&journal, OpenOptions::new().read(true).append(true).create(true)).map_err(broken)?;
         let file = lock_within(file, LockKind::Exclusive, Instant::now()).map_err(broken)?.ok_or_else(|| {
-            RUN_IN_PROGRESS.error("another process makes this run").detail("journal", journal.to_string_lossy())
+            RUN_IN_PROGRESS.error("another process is performing this run").detail("journal", journal.to_string_lossy())
         })?;
         let mut run = Self {
             report,
@@ -197,7 +197,7 @@ impl Run {
         &self.pages
     }
 
-    /// Notes a page that is done, with what the source needs to go on from here.
+    /// Records a finished page, with the data with which the source can continue from here.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Run {
         self.progress.show();
     }
 
-    /// Notes what the source needs to go on, without a page.
+    /// Records the data with which the source can continue, without a page.
     ///
     /// # Errors
     ///

@@ -196,12 +196,12 @@ impl<'a> Store<'a> {
         self.files.insert(file.clone());
         let mut entry = entry(&document, url, &fetched_at, Some(source), &file);
         let known = known.unwrap_or_default();
-        // A new title is no other text.
+        // A new title does not change the text.
         let title = known.title.as_deref().unwrap_or_default();
         let has_same_text =
             known.content_hash.as_ref().is_some_and(|hash| *hash == content_hash(title, &document.markdown));
         if known.summary.is_some() && !is_same && !has_same_text {
-            // The summary tells of another text; whoever writes summaries sees it.
+            // The summary describes an earlier text; the mark is visible to writers of summaries.
             entry = entry.with("status", STALE);
         }
         self.checked.remove(was);
@@ -218,7 +218,7 @@ impl<'a> Store<'a> {
         Ok(Stored { verdict, file })
     }
 
-    /// The file for a new document at `url` that is called `name`, or nearly, and is no other document's.
+    /// The file for a new document at `url`: `name`, or with a suffix if another document has this name.
     fn unused_file(&self, name: &str, url: &str) -> PathBuf {
         new_file(&self.folder, name, url, |path| {
             self.files.contains(path) || fs::canonicalize(path).is_ok_and(|file| self.files.contains(&file))

@@ -12,19 +12,19 @@ use crate::Stored;
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub enum Verdict {
-    /// It is new and was saved.
+    /// The page is new and was saved.
     Added,
-    /// It was known, and says something else now.
+    /// The page was known and its text changed; its summary is marked as stale.
     Changed,
-    /// It says what it said.
+    /// The page is known and unchanged.
     Unchanged,
-    /// It was known at this address, and is at another one now: see [`Page::moved_to`].
+    /// The page was known at this address and has moved: see [`Page::moved_to`].
     Moved,
-    /// It was known, and the source has it no more.
+    /// The page was known and no longer exists at its source.
     Gone,
-    /// It is not to be fetched or saved.
+    /// A rule excludes the page: scope, robots.txt or policy.
     Refused,
-    /// It could not be fetched or saved; what is known of it stays.
+    /// The page could not be fetched or saved; its stored data is kept.
     Failed,
 }
 

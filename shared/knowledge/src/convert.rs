@@ -104,7 +104,7 @@ impl Fetched<'_> {
 
     fn html(&self, html: &str) -> Option<Document> {
         let within = |scope| convert(html, &Options { base_url: self.base_url, scope }).ok();
-        // A page of a few words may have no main content that can be told from the rest: it is saved
+        // A page of a few words may have no main content that can be distinguished from the rest: it is saved
         // whole.
         let main = if self.selected { None } else { within(Scope::Main) };
         main.or_else(|| within(Scope::Whole))

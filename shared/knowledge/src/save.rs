@@ -57,8 +57,8 @@ pub struct Saved {
 /// Converts the fetched body, writes the file and records it in the catalog.
 ///
 /// The same address always has the same file and the same entry, so fetching it again replaces them. The file is
-/// written completely or not at all. A file of this name that is no document of the address is not replaced: the document
-/// gets a similar name.
+/// written completely or not at all. A file of this name that is not a document of the address is not replaced: the
+/// document gets a similar name.
 ///
 /// # Errors
 ///

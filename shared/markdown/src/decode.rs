@@ -43,7 +43,7 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
     (encoding.decode_without_bom_handling(bytes).0, encoding)
 }
 
-/// Whether `bytes` hold little that is not UTF-8: a page cut in the middle of a character, or with
+/// Whether `bytes` contain little that is not UTF-8: a page cut in the middle of a character, or with
 /// one bad comment.
 fn mostly_utf8(bytes: &[u8]) -> bool {
     let (mut good, mut bad) = (0, 0);
@@ -83,7 +83,7 @@ fn guess(bytes: &[u8]) -> &'static Encoding {
         Some(Identity::Unicode(Unicode::Utf8)) => UTF_8,
         Some(Identity::Unicode(Unicode::Utf16Le)) => UTF_16LE,
         Some(Identity::Unicode(Unicode::Utf16Be)) => UTF_16BE,
-        // UTF-32 is no charset of the web, and binary data is decoded as browsers do it.
+        // UTF-32 is not a charset of the web, and binary data is decoded as browsers do it.
         Some(Identity::Unicode(Unicode::Utf32Le | Unicode::Utf32Be)) | None => WINDOWS_1252,
     }
 }

@@ -96,7 +96,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::EmptyContent => f.write_str("the page has no content"),
-            Self::BadSelector(reason) => write!(f, "the selector cannot be used: {reason}"),
+            Self::BadSelector(reason) => write!(f, "the selector is invalid: {reason}"),
             Self::NothingSelected => f.write_str("the selector matches nothing on the page"),
         }
     }

@@ -160,7 +160,7 @@ impl Tag {
         )
     }
 
-    /// Whether what the element holds is never part of a page's text.
+    /// Whether what the element contains is never part of a page's text.
     pub(crate) fn is_silent(self) -> bool {
         matches!(
             self,

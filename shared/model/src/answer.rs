@@ -85,7 +85,7 @@ impl PartialAnswer {
         self.bytes += bytes;
         if self.bytes > ANSWER_LIMIT || self.drafts.len() > CALLS {
             let message = format!("the answer is longer than {ANSWER_LIMIT} bytes or {CALLS} calls");
-            return Err(MODEL_ANSWER_INVALID.error(message).remedy("Ask for less, or use another model."));
+            return Err(MODEL_ANSWER_INVALID.error(message).remedy("Request a shorter answer, or use another model."));
         }
         Ok(())
     }

@@ -45,7 +45,7 @@ fn message(message: &Message) -> Value {
             let calls: Vec<_> = calls
                 .iter()
                 .map(|call| {
-                    // Servers parse the arguments again, and fail as a whole where they are no object.
+                    // Servers parse the arguments again, and fail as a whole if they are not an object.
                     let arguments = crate::message::as_object(&call.arguments).to_string();
                     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
                 })

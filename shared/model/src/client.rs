@@ -281,7 +281,9 @@ impl Client {
                 Err(RecvTimeoutError::Timeout) if answer.stop.is_some() => return Ok(answer),
                 Err(RecvTimeoutError::Timeout) => {
                     let seconds = self.endpoint.timeout.as_secs();
-                    return Err(lost(format!("the endpoint sent nothing for {seconds} s, or did not come to an end")));
+                    return Err(lost(format!(
+                        "the endpoint sent nothing for {seconds} s, or did not finish its answer"
+                    )));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(lost("the reading thread ended".to_owned())),
             };
@@ -455,7 +457,7 @@ fn given_up(code: Code, reason: String, attempts: u32, wait: Option<Duration>) -
     let longest = MAX_WAIT.as_secs();
     let reason = match seconds {
         _ if seconds <= longest => reason,
-        _ => format!("{reason}; it asks to wait {seconds} s, and waits longer than {longest} s are not made"),
+        _ => format!("{reason}; it asks to wait {seconds} s, more than the maximum of {longest} s"),
     };
     let remedy = format!("Ask again in {seconds} s, or use another model or key; the conversation can be resumed.");
     code.error(reason).remedy(remedy).detail("attempts", attempts).detail("retry_after_s", seconds)

@@ -39,7 +39,7 @@ pub(crate) struct StreamedAnswer {
     /// The end of the part of `json` that is decoded.
     decoded: usize,
     text: String,
-    /// How the text ended in `json`; `None` while it goes on.
+    /// How the text ended in `json`; `None` while it continues.
     ended: Option<Ended>,
 }
 
@@ -103,7 +103,7 @@ fn decoded(json: &str) -> String {
 }
 
 /// The length of the characters at the start of the inside of a JSON text that are complete, and how the text ends after
-/// them; `None` if it may go on.
+/// them; `None` if it may continue.
 fn complete_characters(json: &str) -> (usize, Option<Ended>) {
     let mut at = 0;
     while let Some(c) = json[at..].chars().next() {
@@ -216,7 +216,7 @@ fn is_around(c: char) -> bool {
     c.is_whitespace() || "[],;".contains(c)
 }
 
-/// The text of an answer that may hold calls, as it comes: what cannot belong to a call is shown at once.
+/// The text of an answer that may contain calls, as it comes: text that cannot belong to a call is shown immediately.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     text: String,
@@ -306,7 +306,7 @@ mod tests {
         }
     }
 
-    /// What is shown of the pieces of a text, and what at its end.
+    /// The shown parts of a text in pieces, and those at its end.
     fn shown(pieces: &[&str], whole: &str) -> (Vec<String>, Vec<String>) {
         let (mut text, mut before, mut after) = (Shown::default(), vec![], vec![]);
         for piece in pieces {

@@ -97,7 +97,7 @@ fn a_real_model_is_understood() {
     }
     canceller.join().unwrap();
     assert!(start.elapsed() < Duration::from_secs(20));
-    // And goes on.
+    // And continues.
     cancel.reset();
     assert!(client.complete(&request, &cancel, &mut |_| ()).is_ok());
 

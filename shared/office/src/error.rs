@@ -52,12 +52,12 @@ impl Failure {
             Self::PdfReaderMissing(error) => {
                 PDF_READER_MISSING.error(format!("{path} is a PDF, and pdftotext does not start: {error}"))
             }
-            Self::PdfEncrypted => PDF_ENCRYPTED.error(format!("{path}: the PDF asks for a password")),
+            Self::PdfEncrypted => PDF_ENCRYPTED.error(format!("{path}: the PDF is encrypted")),
             Self::PdfDamaged(reason) => unreadable(&reason),
             Self::PdfTooSlow => unreadable("pdftotext took more than a minute"),
-            Self::PdfTooLarge => unreadable("it gives more than 256 MiB of text"),
+            Self::PdfTooLarge => unreadable("it contains more than 256 MiB of text"),
             Self::PageBeyondEnd { page, total } => OFFSET_BEYOND_END
-                .error(format!("{path} has {total} pages: page {page} is after the last"))
+                .error(format!("{path} has {total} pages: page {page} does not exist"))
                 .remedy(format!("The last page is {total}."))
                 .detail("total_pages", total),
             Self::Damaged(damage) => {
@@ -83,7 +83,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What is wrong with an office document or a book.
+/// The damage of an office document or a book.
 #[derive(Debug)]
 pub enum Damage {
     /// A required part is missing.
@@ -145,10 +145,10 @@ impl fmt::Display for Damage {
             Self::NotText { part } => write!(f, "{part} is not text"),
             Self::TooLarge { most } => write!(f, "it unpacks to more than {most} bytes"),
             Self::Xml { position, error } => write!(f, "at byte {position}: {error}"),
-            Self::Entities => f.write_str("it declares entities, which documents of this kind may not"),
+            Self::Entities => f.write_str("it declares XML entities, which are refused"),
             Self::NoBook => f.write_str("META-INF/container.xml names no book"),
             Self::Workbook(error) => error.fmt(f),
-            Self::TooManyCells { sheet } => write!(f, "{sheet}: it has more cells than are shown"),
+            Self::TooManyCells { sheet } => write!(f, "{sheet}: it has more cells than the limit"),
             Self::Markdown(error) => error.fmt(f),
         }
     }

@@ -14,7 +14,7 @@ use crate::{
     word::{attribute, for_each_event, is_monospaced},
 };
 
-/// The part that holds the document.
+/// The part that contains the document.
 const CONTENT: &str = "content.xml";
 
 /// The maximum number of cells of a spreadsheet: a repeated cell can stand for billions.

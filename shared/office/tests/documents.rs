@@ -21,7 +21,7 @@ fn archive(path: &Path, parts: &[(&str, &str)]) {
     zip.finish().unwrap();
 }
 
-/// What the file at `path` is converted to; `None` where it is not a document.
+/// The converted file at `path`; `None` if it is not a document.
 fn read(path: &Path) -> Result<Option<(Format, String)>, Error> {
     let source = Source::file(File::open(path).unwrap()).unwrap();
     let Some(document) = Document::open(&source).unwrap() else { return Ok(None) };
@@ -247,7 +247,7 @@ fn presentations_are_converted() {
         .collect();
     assert!(places.is_sorted(), "{text}");
     assert!(!text.contains("17"), "{text}");
-    // Notes are no list and have no heading in the outline.
+    // Notes are not a list and have no heading in the outline.
     assert!(text.contains("\n> Notes:\n>\n> Say it slowly.\n"), "{text}");
 }
 

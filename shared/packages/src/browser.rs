@@ -7,7 +7,7 @@ use ragmaker_tool::Error;
 
 use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, manager::Manager, show};
 
-const SNAP: &str = "Run sudo snap install chromium; or, beside an installed Google Chrome, npx @puppeteer/browsers install chromedriver@stable, and set RAGMAKER_CHROMEDRIVER to the path that it prints.";
+const SNAP: &str = "Run sudo snap install chromium; or, if Google Chrome is installed, npx @puppeteer/browsers install chromedriver@stable, and set RAGMAKER_CHROMEDRIVER to the path that it prints.";
 
 /// The two executables that are the browser and drive it.
 #[derive(Clone, Debug)]

@@ -40,7 +40,7 @@ const SHARED: [&str; 13] = [
     "ProgramData",
 ];
 
-/// Whether `directory`, which is absolute and without links, holds much that does not belong to one
+/// Whether `directory`, which is absolute and without links, contains much that does not belong to one
 /// project: the root of the file system, what the system keeps there, and the homes of users.
 pub(crate) fn is_broad(directory: &Path, home: Option<&Path>) -> bool {
     let home = home.and_then(|home| home.canonicalize().ok());

@@ -50,7 +50,7 @@ impl Project {
     /// existing `.gitignore` is not changed.
     ///
     /// # Errors
-    /// What the system says where a folder or the file cannot be made.
+    /// The system's error if a folder or the file cannot be made.
     pub fn create_cache_folder(&self) -> io::Result<PathBuf> {
         let folder = self.cache_folder();
         create_cache_folder(&folder)?;
@@ -61,7 +61,7 @@ impl Project {
 /// Makes the cache folder `folder` as [`Project::create_cache_folder`] does.
 ///
 /// # Errors
-/// What the system says where a folder or the file cannot be made.
+/// The system's error if a folder or the file cannot be made.
 pub fn create_cache_folder(folder: &Path) -> io::Result<()> {
     create_private(folder)?;
     exclude_from_git(folder)
@@ -70,7 +70,7 @@ pub fn create_cache_folder(folder: &Path) -> io::Result<()> {
 /// Creates a folder and its missing parents, accessible only to their owner.
 ///
 /// # Errors
-/// What the system says where a folder cannot be made.
+/// The system's error if a folder cannot be made.
 pub fn create_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

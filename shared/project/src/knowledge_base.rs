@@ -17,7 +17,7 @@ use serde_json::Value;
 /// The name of a catalog.
 pub const CATALOG: &str = "catalog.json";
 
-/// The folder in a knowledge base that holds the catalog.
+/// The folder in a knowledge base that contains the catalog.
 pub const CACHE: &str = "cache";
 
 /// The knowledge base that is being gathered, in the project root.
@@ -52,7 +52,7 @@ pub fn root_of(catalog: &Path) -> Option<&Path> {
     if folder.ends_with(CACHE) { folder.parent() } else { Some(folder) }
 }
 
-/// Whether `directory` is the root of a knowledge base, or the folder in it that holds the catalog.
+/// Whether `directory` is the root of a knowledge base, or the folder in it that contains the catalog.
 pub fn is_knowledge_base(directory: &Path) -> bool {
     // A link could lead to a folder whose catalog somebody else writes.
     let cache = directory.join(CACHE);

@@ -146,7 +146,7 @@ impl Program {
         version(path, PRINTING)
     }
 
-    /// What installs it.
+    /// The advice for its installation.
     fn installation(self) -> &'static str {
         match (self, env::consts::OS) {
             (Self::Firefox, "macos") => "Install it: brew install --cask firefox.",

@@ -20,10 +20,10 @@ pub const MARKERS: [&str; 9] =
 
 /// A directory that was named as a root cannot be one.
 pub const ROOT_NOT_USABLE: Code = Code::new("ROOT_NOT_USABLE", "Name an existing directory.");
-/// A directory that was named as a root holds too much to be opened to an agent.
+/// A directory that was named as a root contains too much to be opened to an agent.
 pub const ROOT_TOO_BROAD: Code = Code::new(
     "ROOT_TOO_BROAD",
-    "Name the directory that holds the files; the user can force it with RAGMAKER_ALLOW_BROAD_ROOTS=1.",
+    "Name the directory that contains the files; the user can force it with RAGMAKER_ALLOW_BROAD_ROOTS=1.",
 );
 
 /// The codes of a tool that looks for the project.
@@ -169,12 +169,12 @@ impl Project {
     /// directory.
     ///
     /// # Errors
-    /// [`ROOT_NOT_USABLE`] where it is not a directory, [`ROOT_TOO_BROAD`] where it holds too much.
+    /// [`ROOT_NOT_USABLE`] where it is not a directory, [`ROOT_TOO_BROAD`] where it contains too much.
     pub fn named_root(&self, path: &Path) -> Result<PathBuf, Error> {
         named_root(path, self.cwd(), &self.environment)
     }
 
-    /// Whether `directory` holds much that does not belong to one project: the root of the file system, what
+    /// Whether `directory` contains much that does not belong to one project: the root of the file system, what
     /// the system keeps there, and the homes of users.
     pub fn is_broad(&self, directory: &Path) -> bool {
         is_broad(directory, &self.environment)

@@ -47,7 +47,7 @@ pub const PROVIDER: &str = "RAGMAKER_PROVIDER";
 pub const MODEL: &str = "RAGMAKER_MODEL";
 /// The root of the model's provider.
 pub const BASE_URL: &str = "RAGMAKER_BASE_URL";
-/// The name of the variable that holds the key of the model's provider.
+/// The name of the variable that contains the key of the model's provider.
 pub const API_KEY_ENV: &str = "RAGMAKER_API_KEY_ENV";
 /// The endpoint of embeddings.
 pub const EMBED_URL: &str = "RAGMAKER_EMBED_URL";
@@ -59,7 +59,7 @@ pub const EMBED_API_KEY_ENV: &str = "RAGMAKER_EMBED_API_KEY_ENV";
 pub const DEBUG: &str = "RAGMAKER_DEBUG";
 /// Which calls run without approval.
 pub const APPROVE: &str = "RAGMAKER_APPROVE";
-/// The conversation whose working state a call is about.
+/// The conversation whose notes a call uses.
 pub const CONVERSATION: &str = "RAGMAKER_CONVERSATION";
 /// The browser profile that a process works for.
 pub const BROWSER_PROFILE: &str = "RAGMAKER_BROWSER_PROFILE";
@@ -70,11 +70,11 @@ pub const CONFINE_WITHOUT: &str = "RAGMAKER_CONFINE_WITHOUT";
 /// The weights of the extraction model.
 pub const WEIGHTS: &str = "RAGMAKER_WEIGHTS";
 
-/// The variables with which a person or a host steers the tools, in alphabetical order.
+/// The variables that configure the tools, in alphabetical order.
 pub const VARIABLES: &[Variable] = &[
     Variable {
         name: ALLOWED_DOMAINS,
-        meaning: "Hosts that pages may be opened from, with their subdomains; separated by commas.",
+        meaning: "Hosts whose pages may be opened, including subdomains; separated by commas.",
         default: "every host",
     },
     Variable {
@@ -84,7 +84,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: ALLOW_BROAD_ROOTS,
-        meaning: "1 lets a home directory, / or a directory of the system be a root.",
+        meaning: "1 allows a home directory, / or a system directory as a root.",
         default: "0: they are refused",
     },
     Variable {
@@ -94,12 +94,12 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: APPROVE,
-        meaning: "ask, read, never or all: what runs without a person's approval.",
+        meaning: "Which calls run without approval: ask, read, never or all.",
         default: "ask; without a terminal never",
     },
     Variable {
         name: ASCII_JSON,
-        meaning: "1 escapes everything outside ASCII in the JSON that is printed.",
+        meaning: "1 escapes all non-ASCII characters in the printed JSON.",
         default: "0: UTF-8",
     },
     Variable {
@@ -109,12 +109,12 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: BLOCK_LISTS,
-        meaning: "Filter lists in the syntax of Adblock Plus, separated as in PATH. Matching requests of pages are blocked.",
+        meaning: "Filter lists in Adblock Plus syntax, separated as in PATH. Matching requests are blocked.",
         default: "none",
     },
     Variable {
         name: BROWSER,
-        meaning: "chromium or firefox: the browser that opens the pages. docs/firefox.md says what Firefox does without.",
+        meaning: "chromium or firefox: the browser that opens the pages. docs/firefox.md lists the limitations of Firefox.",
         default: "chromium",
     },
     Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
@@ -125,7 +125,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: CONVERSATION,
-        meaning: "The conversation whose working state think and work keep; a name of letters, digits, - and _.",
+        meaning: "The conversation whose notes `think` and `work` keep; a name of letters, digits, - and _.",
         default: "default",
     },
     Variable {
@@ -172,12 +172,12 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: PROVIDER,
-        meaning: "Who serves the model: gemini, openai, azure, anthropic or compatible.",
+        meaning: "The provider of the model: gemini, openai, azure, anthropic or compatible.",
         default: "model.provider of ragmaker.toml, else gemini",
     },
     Variable {
         name: WEBDRIVER_URL,
-        meaning: "A WebDriver endpoint, such as a Selenium Grid, whose browsers open the pages: http://HOST:PORT, with name and password before the host where it asks for them.",
+        meaning: "A WebDriver endpoint, such as a Selenium Grid, whose browsers open the pages: http://HOST:PORT, with user name and password before the host if the server requires them.",
         default: "a browser of this machine",
     },
 ];

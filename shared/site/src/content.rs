@@ -199,7 +199,7 @@ impl Content {
         }
     }
 
-    /// Whether a browser is likely to show more: hardly any text, and scripts that may bring it.
+    /// Whether a browser is likely to show more: hardly any text, and scripts that may add it.
     pub(crate) fn is_thin(&self) -> bool {
         self.kind == Kind::Html
             && self.document.words < THIN
@@ -214,15 +214,14 @@ const THIN: usize = 25;
 /// form on the page decides instead.
 const BESIDE: usize = 300;
 
-/// A page with more words is no bot challenge. Cloudflare's page for blocked visitors has about 120.
+/// A page with more words is not a bot challenge. Cloudflare's page for blocked visitors has about 120.
 const CHALLENGE: usize = 150;
 
 /// A paragraph that is longer, in characters, is what the page is for.
 const ARTICLE: usize = 80;
 
 /// The remedy for a page without text.
-const EMPTY_REMEDY: &str =
-    "Look at the page with the browser tools: what it shows may be made by scripts, or there is nothing.";
+const EMPTY_REMEDY: &str = "Look at the page with the browser tools: scripts may create its content, or it is empty.";
 
 fn at(error: Error, url: &Url) -> Error {
     if error.details().contains_key("url") { error } else { error.detail("url", url.as_str()) }
@@ -268,7 +267,7 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
     if markdown.trim().is_empty() {
         return Err(EMPTY_CONTENT
             .error(format!("{name} has no text"))
-            .remedy("It may be made of scanned pages, which have no text."));
+            .remedy("It may consist of scanned pages, which have no text."));
     }
     let words = markdown.split_whitespace().count();
     Ok(Some((Document { metadata: Metadata::default(), markdown, words }, media_type)))

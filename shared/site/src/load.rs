@@ -120,7 +120,7 @@ pub(crate) fn load(
     let (plain, reason) = match read(response) {
         Ok(content) if !content.is_thin() => return Ok(Loaded { content, via: LoadMethod::Http, reason: None }),
         Ok(content) => {
-            let reason = format!("the plain page has {} words and scripts", content.document.words);
+            let reason = format!("without a browser the page has {} words, and scripts", content.document.words);
             (Ok(content), reason)
         }
         Err(nothing) if !nothing.may_be_in_browser => return Err(nothing.error),

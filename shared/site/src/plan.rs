@@ -30,7 +30,7 @@ pub struct Planned {
 pub fn plan(wanted: &SectionRequest<'_>, client: &Client) -> Result<Vec<Planned>, Error> {
     let site = Site::connect(wanted.start, client, wanted.max_wait)?;
     let prefix = wanted.scope.prefix();
-    let mut named: Vec<(Url, &str)> = vec![(wanted.start.clone(), "it is where the section starts")];
+    let mut named: Vec<(Url, &str)> = vec![(wanted.start.clone(), "it is the start of the section")];
     if wanted.depth.is_none() {
         named.extend(seeds::of_sitemaps(prefix, &site).into_iter().map(|url| (url, "a sitemap names it")));
         named.extend(seeds::of_llms_txt(prefix, &site).into_iter().map(|url| (url, "llms.txt names it")));

@@ -187,7 +187,7 @@ impl Places<'_> {
         (is_markdown && !self.missing.shows(&content.document, url, None)).then_some((content, response))
     }
 
-    /// What is at `url` itself: a redirect leads to another page.
+    /// The content at `url` itself, without redirects, which lead to other pages.
     pub(crate) fn own(&self, url: &Url, accept: &str) -> Option<(Content, Response)> {
         let get = GetRequest { url, accept, headers: &[] };
         let refuse = &mut |_: &Step| Err(NotFollowed::Outside.error("a redirect".to_owned()));

@@ -1,4 +1,4 @@
-//! Where the requests of a run may lead: which addresses are asked for, and which redirects are followed.
+//! The reach of the requests of a run: which addresses are requested, and which redirects are followed.
 
 use ragmaker_address::ADDRESS_NOT_ALLOWED;
 use ragmaker_tool::Error;

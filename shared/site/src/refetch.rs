@@ -47,7 +47,7 @@ impl Refetch<'_> {
                 let sections = sites.entry(url.origin().ascii_serialization()).or_default();
                 sections.entry(section).or_default().push(url);
             } else {
-                let reason = "its address is not in the form that addresses are recorded in: fetch it again";
+                let reason = "its recorded address is not in normalized form: fetch it again";
                 run.end(Page::new(text, Verdict::Refused, reason), ())?;
             }
         }

@@ -1,6 +1,7 @@
 //! robots.txt by RFC 9309.
 //!
-//! The implementation is an own one of 100 lines. The maintained crates lack the longest match (`robotparser`) or add
+//! The implementation is part of this project, with about 100 lines. The maintained crates lack the longest match
+//! (`robotparser`) or add
 //! 49 crates (`texting_robots`); `robotstxt` has not changed since 2020.
 
 /// The maximum number of bytes of a file that are read, as the RFC demands.

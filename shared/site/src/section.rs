@@ -49,7 +49,7 @@ pub struct SectionRequest<'a> {
     pub max_pages: usize,
     /// The maximum pause that the site may ask for.
     pub max_wait: Duration,
-    /// Requests at once.
+    /// The number of parallel requests.
     pub concurrency: usize,
     /// The browser session, as the catalog records it.
     pub session: Option<String>,

@@ -220,7 +220,7 @@ mod tests {
             "<title>Oops</title><h1>Oops</h1><p>The page at the harbour tells the time of the tide.<p>Try the search.",
         );
         assert!(!missing.are(&short, &at("tide"), None));
-        // Pages that say the same and more are no missing pages.
+        // Pages with the same text and more are not missing pages.
         let about =
             format!("{} It tells how the station answers where a page is missing.", shown("a", "1", "2").markdown);
         assert!(!missing.are(&page(&format!("<title>Oops</title><p>{about}")), &at("a"), None));

@@ -152,7 +152,7 @@ impl<'a> State<'a> {
                 self.links.keep(&own, &source, links);
                 self.store.unchanged(&own, Some(&source), None);
                 let file_path = file.map(|file| file.to_string_lossy().into_owned());
-                let page = Page::new(own, Verdict::Unchanged, "the server says that it is as it was").via("http");
+                let page = Page::new(own, Verdict::Unchanged, "the server reports that it is unchanged").via("http");
                 Some(Page { file_path, ..page })
             }
             Outcome::Gone(reason) => {
@@ -172,7 +172,7 @@ impl<'a> State<'a> {
                 Some(self.moved(own, &at)?)
             }
             Outcome::Save { url: at, via: LoadMethod::Http, .. } if let Some(file) = self.browsed(&at) => {
-                // A session may be signed in, or saw what a script had written: a plain page is no newer state of it.
+                // A session may be signed in, or may have run scripts: a plain page is not a newer version of it.
                 let reason = "a browser session saved it; a refresh of the knowledge base compares it there";
                 let file_path = Some(file.to_string_lossy().into_owned());
                 Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })

@@ -102,7 +102,7 @@ impl From<Outcome> for Visited {
     }
 }
 
-/// What the knowledge base has of a page.
+/// The stored data of a page.
 pub(crate) struct Known<'a> {
     pub(crate) listed: &'a Listed,
     /// The links of its document. `None` where they or the document are missing: then the page is fetched whole.
@@ -295,7 +295,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
         if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
     } else if NotFollowed::SeenForNow.is(error) {
         let to = error.message();
-        if is_known { page(Verdict::Refused, format!("for now it redirects to {to}")) } else { Outcome::Alias }
+        if is_known { page(Verdict::Refused, format!("it redirects temporarily to {to}")) } else { Outcome::Alias }
     } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.is_not_allowed() {
         page(Verdict::Refused, error.to_string())
     } else {
@@ -337,12 +337,12 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     let is_same =
         loaded.via == LoadMethod::Http && known.is_some_and(|known| known.has_text_of(&loaded.content.document, at));
     if !is_same && !run.is_given(url) && run.missing.shows(&loaded.content.document, url, redirected) {
-        return refused(&own, "the site shows this for pages that it does not have");
+        return refused(&own, "the site shows this content for pages that do not exist");
     }
     let mut also = vec![own.clone(), key(&landed)];
     let links = page_links(&loaded.content, response);
     if let Some(reason) = run.scope.refusal(at) {
-        return Visited { links, also, ..refused(&own, format!("{reason}; it was read for its links")) };
+        return Visited { links, also, ..refused(&own, format!("{reason}; only its links were used")) };
     }
     let (loaded, source) = if is_same {
         let source = run.source_of(response, at, loaded.content.kind);

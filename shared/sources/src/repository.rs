@@ -26,7 +26,11 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
     for place in storage.places() {
         roots.place(&place.to_string_lossy()).map_err(|error| {
             PATH_NOT_ALLOWED
-                .error(format!("the repository at {} keeps its content elsewhere: {}", path.display(), error.message()))
+                .error(format!(
+                    "the repository at {} stores its content elsewhere: {}",
+                    path.display(),
+                    error.message()
+                ))
                 .remedy("Ask the user to allow that place with --allow-root, or to clone the repository.")
                 .detail("path", place.to_string_lossy())
         })?;

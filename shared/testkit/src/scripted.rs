@@ -14,18 +14,18 @@ use std::{
 
 use serde_json::Value;
 
-/// What one connection gets.
+/// The reply to one connection.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
     /// The head, with the empty line after it.
     pub head: String,
     /// The body, as it is written.
     pub pieces: Vec<Vec<u8>>,
-    /// What follows.
+    /// The action after the last piece.
     pub then: AfterReply,
 }
 
-/// What a reply does after its last piece.
+/// The action after the last piece of a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterReply {
     /// Closes the connection.
@@ -77,7 +77,7 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// An endpoint that gives these replies, one to each connection, and then is not there any more.
+    /// An endpoint that gives these replies, one to each connection, and then closes.
     ///
     /// # Panics
     ///

@@ -261,7 +261,7 @@ fn schema<S: JsonSchema>(settings: SchemaSettings) -> Value {
 }
 
 fn plain(schema: &mut Schema, for_arguments: bool) {
-    // Rust's own widths (uint64, double) are no formats of JSON Schema.
+    // Rust's own widths (uint64, double) are not formats of JSON Schema.
     if schema
         .get("format")
         .and_then(Value::as_str)
@@ -336,8 +336,8 @@ mod tests {
                 "type": "object",
                 "properties": {
                     "status": {"const": "success"},
-                    "picked": {"type": "array", "items": {"type": "string"}, "description": "What was picked."},
-                    "next": {"type": ["integer", "null"], "minimum": 0, "description": "Where to go on."},
+                    "picked": {"type": "array", "items": {"type": "string"}, "description": "The picked fruit."},
+                    "next": {"type": ["integer", "null"], "minimum": 0, "description": "The start of the next page."},
                 },
                 "required": ["status", "picked", "next"],
             },

@@ -15,7 +15,7 @@ pub const SELECTOR_NOT_FOUND: Code =
 pub const OUTPUT_ERROR: Code = Code::new("OUTPUT_ERROR", "Check where standard output goes: the disk may be full.");
 /// A defect of the tool itself.
 pub const INTERNAL_ERROR: Code =
-    Code::new("INTERNAL_ERROR", "This is a defect in the tool: please report it with the command line used.");
+    Code::new("INTERNAL_ERROR", "This is a bug in the tool: please report it with the command line used.");
 
 /// The maximum length of one text of an error, in characters of ASCII JSON.
 ///
@@ -172,7 +172,7 @@ fn respell_names(value: &mut Value, spell: &impl Fn(&str) -> Option<String>) {
     }
 }
 
-/// `text`, cut to what an error may hold.
+/// `text`, cut to what an error may contain.
 fn bounded(mut text: String) -> String {
     let mut left = TEXT_LIMIT;
     let end = text.char_indices().find_map(|(at, c)| {

@@ -23,31 +23,31 @@ pub struct HostOptions {
     /// directory of the project, where relative paths start (default: the nearest project, else the working directory)
     #[argh(option)]
     pub project_root: Option<String>,
-    /// another directory that may be read, and written with rw= before it; may be repeated
+    /// another directory that may be read, or with the prefix rw= also written; may be repeated
     #[argh(option)]
     pub allow_root: Vec<String>,
     /// knowledge base that may be read; may be repeated
     #[argh(option)]
     pub kb_root: Vec<String>,
-    /// domain whose pages may be opened, with the hosts below it; may be repeated (default: any)
+    /// domain whose pages may be opened, including subdomains; may be repeated (default: any)
     #[argh(option)]
     pub allow_domain: Vec<String>,
-    /// let pages be fetched from this machine and from private networks
+    /// allow fetching from this machine and private networks
     #[argh(switch)]
     pub allow_private: bool,
-    /// refuse every page of this machine and of private networks, for the browser too, even if a call names it
+    /// refuse pages of this machine and of private networks, also in the browser and even if a call names them
     #[argh(switch)]
     pub public_only: bool,
-    /// conversation whose plan and reflections are kept: letters, digits, - and _ (default: default)
+    /// conversation whose notes think and work use: letters, digits, - and _ (default: default)
     #[argh(option)]
     pub conversation: Option<String>,
-    /// filter list in the syntax of Adblock Plus, whose requests pages do not make; may be repeated
+    /// filter list in Adblock Plus syntax; matching requests are blocked; may be repeated
     #[argh(option)]
     pub block_list: Vec<String>,
-    /// server of browsers, such as a Selenium Grid, that opens the pages in place of this machine (default: none)
+    /// server for WebDriver, such as a Selenium Grid, whose browsers open the pages (default: a local browser)
     #[argh(option)]
     pub webdriver_url: Option<String>,
-    /// configuration file in place of ragmaker.toml
+    /// configuration file instead of ragmaker.toml
     #[argh(option)]
     pub config: Option<String>,
 }
@@ -107,15 +107,17 @@ pub enum Caller {
 }
 
 /// A call needs a person's approval and does not have it; the details describe what needs approval.
-pub const NEEDS_APPROVAL: Code =
-    Code::new("NEEDS_APPROVAL", "Ask the user to approve it, or do without: what only reads needs no approval.");
+pub const NEEDS_APPROVAL: Code = Code::new(
+    "NEEDS_APPROVAL",
+    "Ask the user to approve it, or use a command that only reads, which needs no approval.",
+);
 /// A call is refused whatever is approved.
 pub const COMMAND_BLOCKED: Code =
-    Code::new("COMMAND_BLOCKED", "Do not try to reach the same in another way; tell the user what is needed and why.");
+    Code::new("COMMAND_BLOCKED", "Do not try to achieve this by other means; tell the user what is needed and why.");
 /// A person refused the call.
 pub const DENIED_BY_USER: Code = Code::new(
     "DENIED_BY_USER",
-    "Do not try the same by other means. Do what the user says instead, or ask what they want.",
+    "Do not try to achieve this by other means. Follow the user's instruction, or ask what they want.",
 );
 
 /// The host's approval of a call, for calls that a person must approve.

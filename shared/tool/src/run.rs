@@ -64,7 +64,7 @@ pub fn main_with<T: Tool>(
     let exit = match caught::<T, _>(|| run::<T>(words, entry, charset)) {
         Ok(()) => Exit::Success,
         Err(error) => {
-            // In one write: tools that run at once may share the stream. When it is closed as well, nobody can
+            // In one write: concurrent tools may share the stream. When it is closed as well, nobody can
             // be told.
             let mut text = vec![];
             if json::write(&error, charset, &mut text).is_ok() {

@@ -35,7 +35,7 @@ fn key_in_text(option: &str) -> String {
     if option.starts_with("--no-") { format!("{key}: false") } else { key }
 }
 
-/// The executables that are no tools: a host has no other name in JSON.
+/// The executables that are not tools: a host has no other name in JSON.
 const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
 
 /// The executable of a tool at the beginning of `text`, such as `ragmaker-browser-open`. A path or another name that
@@ -57,9 +57,10 @@ pub(crate) fn tool_name(executable: &str) -> String {
     executable.trim_start_matches("ragmaker-").replace('-', "_")
 }
 
-/// `text` for a caller who writes JSON: with the names of tools in place of their executables, with the keys of JSON arguments in place of the options that `is_own` accepts, and
-/// of those that follow the name of a tool, as in `browser_open (headless: false)` for `ragmaker-browser-open
-/// --no-headless`. Text in double quotes is quoted from the caller and stays unchanged, as do options of the host.
+/// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or that
+/// follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
+/// `browser_open (headless: false)`. Text in double quotes is quoted from the caller and stays unchanged, as do options of
+/// the host.
 pub(crate) fn respelled(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
     // The length of `out` where an option would belong to the tool before it.

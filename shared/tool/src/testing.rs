@@ -42,9 +42,9 @@ pub(crate) enum Fruit {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Picked {
-    /// What was picked.
+    /// The picked fruit.
     picked: Vec<String>,
-    /// Where to go on.
+    /// The start of the next page.
     next: Option<u64>,
 }
 

@@ -37,7 +37,7 @@ pub const STATE_NOT_USABLE: Code =
     Code::new("STATE_NOT_USABLE", "Check the disk and the permissions of .tmp/cache/conversations in the project.");
 /// Another process keeps the state locked.
 pub const STATE_BUSY: Code =
-    Code::new("STATE_BUSY", "Call again; if it stays locked, end the process that holds the lock.");
+    Code::new("STATE_BUSY", "Call again; if this persists, end the process that holds the lock.");
 
 /// The error codes of [`Conversation`], without those of locating the project.
 pub const ERRORS: &[Code] = &[STATE_NOT_USABLE, STATE_BUSY];
@@ -127,7 +127,7 @@ impl Conversation {
         let mut text = String::new();
         file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| failed(&path, "read", &error))?;
         serde_json::from_str(&text).map_err(|error| {
-            failed(&path, "read", &error).remedy("Another program changed the file: remove it to start again.")
+            failed(&path, "read", &error).remedy("Another program changed the file: delete it to start again.")
         })
     }
 

@@ -12,7 +12,7 @@ const MEMOS: usize = 12_000;
 
 macro_rules! work {
     ($($(#[doc = $doc:literal])* $field:ident,)*) => {
-        /// What a model notes about its work: texts (empty if not set) and a todo list.
+        /// The notes of a model about its work: texts (empty if not set) and a todo list.
         #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(default)]
         pub struct Work {
@@ -124,10 +124,10 @@ impl Work {
             if let Some(id) = item.get_mut("id").filter(|id| id.is_u64()) {
                 *id = id.to_string().into();
             }
-            let item: Todo = serde_json::from_value(item)
-                .map_err(|error| invalid(&format!("item {at}, counted from 0: {error}")))?;
+            let item: Todo =
+                serde_json::from_value(item).map_err(|error| invalid(&format!("element {at}: {error}")))?;
             if item.id.trim().is_empty() || item.task.trim().is_empty() {
-                return Err(invalid(&format!("item {at}, counted from 0: id or task is empty")));
+                return Err(invalid(&format!("element {at}: id or task is empty")));
             }
             if todo_list.iter().any(|other| other.id == item.id) {
                 return Err(invalid(&format!("two items have the id {:?}", item.id)));
@@ -157,7 +157,7 @@ fn check_length(option: &str, text: &str, most: usize) -> Result<(), Error> {
     }
     Err(ARGUMENT_ERROR
         .error(format!("{option} has {length} characters: more than {most}"))
-        .remedy("Keep what later steps need, and write the rest into a file.")
+        .remedy("Keep only what later steps need, and write the rest into a file.")
         .detail("argument", option)
         .detail("characters", length)
         .detail("limit", most))

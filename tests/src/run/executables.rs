@@ -1,4 +1,4 @@
-//! Where the executables are: beside the test that runs, built when the test first asks.
+//! The paths of the executables: beside the running test, and built on the first request.
 
 use std::{env, path::PathBuf, process::Command, sync::OnceLock};
 
@@ -32,7 +32,7 @@ fn built() -> PathBuf {
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") => "dev",
         Some(name) => name,
-        None => panic!("{} is no profile's folder", folder.display()),
+        None => panic!("{} is not the folder of a profile", folder.display()),
     };
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(workspace())

@@ -15,7 +15,7 @@ pub struct Output {
     pub stdout_json: Option<Value>,
     /// The error, where it failed.
     pub stderr_json: Option<Value>,
-    /// What was printed, to the byte.
+    /// The exact output.
     pub raw: process::Output,
 }
 
@@ -65,7 +65,7 @@ impl Output {
 }
 
 fn error_is_whole(error: &Value, exit: i32) -> Result<(), String> {
-    let Some(fields) = error.as_object() else { return Err(format!("an error that is no object: {error}")) };
+    let Some(fields) = error.as_object() else { return Err(format!("an error that is not an object: {error}")) };
     if !fields.keys().eq(ERROR_KEYS) {
         return Err(format!("an error with other keys than {ERROR_KEYS:?}: {error}"));
     }

@@ -61,7 +61,7 @@ impl Project {
         Tool::of(path).directory(&self.path).env("RAGMAKER_PROJECT_ROOT", &self.path)
     }
 
-    /// What is running for this project.
+    /// The running processes of this project.
     pub fn processes(&self) -> Vec<Process> {
         processes(&self.path)
     }

@@ -73,7 +73,7 @@ fn cloudflare(script: &str) -> Response {
         .header("CF-Mitigated", "challenge")
 }
 
-/// What the vendor's script shows while it looks at the browser.
+/// The text that the vendor's script shows while it checks the browser.
 const WIDGET: &str = r#"document.querySelector('.main-content').innerHTML = `
     <h1 class="zone-name-title h1">${location.hostname}</h1>
     <p id="challenge-running" class="h2">Verifying you are human. This may take a few seconds.</p>

@@ -1,4 +1,4 @@
-//! Consent banners in the structure of the common platforms, and of nobody in particular.
+//! Consent banners in the structure of the common platforms, and custom ones.
 //!
 //! Each page has an article, and says what was chosen: "Chosen: declined." or "Chosen: accepted.".
 
@@ -23,7 +23,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     Some(html::page("Tides", &body).into())
 }
 
-/// What each page's banner does when something is chosen: it goes, and the page says what it was.
+/// The behaviour of each banner on a choice: it disappears, and the page shows the choice.
 const CHOSEN: &str = "<style>.over { position: fixed; bottom: 0; left: 0; right: 0; padding: 1em; background: #fff; border: 1px solid }</style><script>
   const chosen = text => { document.getElementById('chosen').append(`Chosen: ${text}.`); };
   const end = (selector, text) => { for (const box of document.querySelectorAll(selector)) box.remove(); chosen(text); };
@@ -150,7 +150,7 @@ pub const CONSENT_BANNERS: [(&str, &str); 37] = [
 <button data-cookiefirst-action="adjust">Adjust</button> <button data-cookiefirst-action="reject" onclick="end('#cookiefirst-root', 'declined')">Reject</button>
 <button data-cookiefirst-action="accept" onclick="end('#cookiefirst-root', 'accepted')">Accept all</button></div></div>"#,
     ),
-    // Its buttons are no buttons.
+    // Its buttons are not `button` elements.
     (
         "cookie-script",
         r#"<div id="cookiescript_injected" class="over"><div id="cookiescript_header">This website uses cookies</div><div id="cookiescript_buttons">

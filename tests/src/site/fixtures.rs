@@ -1,4 +1,4 @@
-//! Pages for the question when a page is ready: content that comes late, noise that never ends, and both.
+//! Pages for readiness tests: late content, endless activity, and both.
 //!
 //! Each page has text of its own, unless it is thin. What comes late ends with [`LATE`]. Other sites are this
 //! server by names that no other page uses, as `api-NAME.localhost`, which answers, and `dead-NAME.localhost`, which
@@ -13,17 +13,17 @@ use super::{
     server::{Peer, Reply},
 };
 
-/// What comes late.
+/// The late content.
 pub const LATE: &str = "These words came late.";
 
-/// What every page that is not thin has from the beginning.
+/// The initial content of every page that is not thin.
 pub const END: &str = "The end of the page.";
 
 /// A page, and what has to be said of it.
 pub struct Fixture {
     /// Its name: `/ready/NAME` is the page.
     pub name: &'static str,
-    /// What ends the wait for it.
+    /// The expected reason for the end of the wait.
     pub ready: &'static str,
     /// Whether it has little text until its content comes.
     pub thin: bool,

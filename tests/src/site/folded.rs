@@ -1,5 +1,5 @@
-//! A page of what is not shown at first: folded sections, tabs, rows that come on scrolling, and a list that holds only
-//! the rows in sight. Each of its sentences can be told from all others.
+//! A page with initially hidden content: collapsed sections, tabs, rows that load on scrolling, and a virtual list.
+//! Each of its sentences is unique.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const SECTIONS: usize = 30;
 const STRIPS: usize = 5;
 /// The number of rows that come on scrolling.
 const LAZY_ROWS: usize = 200;
-/// The number of rows of the list that holds only the rows in sight.
+/// The number of rows of the list that contains only the rows in sight.
 const VIRTUAL_ROWS: usize = 1_000;
 
 /// A sentence of the page.

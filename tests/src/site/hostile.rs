@@ -79,7 +79,7 @@ const USHER: &str = "addEventListener('beforeunload', () => setInterval(() => {\
     const end = performance.now() + 120; while (performance.now() < end);\n\
     location.href = '/page/elsewhere'; }, 125));";
 
-/// What shows the content.
+/// The script that shows the content.
 const RENDER: &str = "document.body.innerHTML = '<main><a href=\"/page/late\">What came late</a></main>';";
 
 /// How the content is brought.

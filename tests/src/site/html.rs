@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::http::Response;
 
-/// A page with a title and a body; `head` is what else its head holds.
+/// A page with a title and a body; `head` is what else its head contains.
 pub(super) fn document(title: &str, head: &str, body: &str) -> String {
     // The icon is given, so that no browser asks for one.
     format!(

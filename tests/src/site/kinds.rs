@@ -2,7 +2,7 @@
 
 use super::{html, http::Response};
 
-/// What each page does to its controls.
+/// The action of each page on its controls.
 const SITUATIONS: [(&str, &str); 8] = [
     // They never stand still.
     (

@@ -1,4 +1,4 @@
-//! Pages about links: how many, where they are, what they are called, whether they can be seen.
+//! Pages about links: their number, position, names and visibility.
 
 use std::fmt::Write;
 

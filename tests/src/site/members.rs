@@ -1,6 +1,6 @@
-//! Forms to sign in, and pages that have one beside their content.
+//! Sign-in pages, and pages with a sign-in form beside their content.
 //!
-//! Their addresses do not say which is which: a page is known by what it is made of.
+//! Their URLs do not reveal the kind: a page must be recognised by its structure.
 
 use super::{ask::PageRequest, http::Response, server::Reply};
 

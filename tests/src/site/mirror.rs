@@ -1,4 +1,4 @@
-//! Pages that others wrote, as a site on loopback whose other hosts accept connections and never answer.
+//! Pages of other authors, as a site on loopback whose other hosts accept connections and never answer.
 //!
 //! Every other host that a page, a script or a style sheet names becomes a loopback address of its own,
 //! such as `http://127.45.3.9:40123`, on which a socket listens that nobody accepts from: the system
@@ -84,7 +84,7 @@ impl Mirror {
 
 /// One of the manuals in the toolchain's documentation.
 pub struct Manual {
-    /// What it is called there.
+    /// Its name there.
     pub name: &'static str,
     /// The folder of the whole documentation.
     pub folder: PathBuf,

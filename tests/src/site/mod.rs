@@ -25,7 +25,7 @@
 //! | `/act/page` | a control of every kind, rows to load, frames; `/act/links/N` N links and rows to load; `/act/steps/N` N links, controls, and a button that brings other rows; `/act/picture` pictures, one of them far down, `/act/tall` a page of 30,000 pixels |
 //! | `/data/stations` | asks for JSON while it loads and on clicks; at `/data/many` sixty times |
 //! | `/consent/onetrust` | an article under a consent banner in the structure of OneTrust; one each of the other names in the table in `consent.rs` |
-//! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that holds only the rows in sight |
+//! | `/folded` | folded sections, tabs, rows that come on scrolling, and a list that contains only the rows in sight |
 //! | `/act/kinds/moves` | a control for each kind of step, on a page that is hostile to all: one for each name in `kinds.rs` |
 //! | `/act/moves` | a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`, `/act/uncovers`, `/act/sticky`, `/act/replaced`, `/act/generated`, `/act/single-keys`, `/act/vanishes`, `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`, `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`, `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers` |
 //! | `/hash/` | an app whose routes are in the fragment |

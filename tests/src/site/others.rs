@@ -10,7 +10,7 @@ use super::{
     server::{Peer, Reply},
 };
 
-/// What the other site's API brings.
+/// The answer of the other site's API.
 const LATE: &str = "Words that another site brings";
 
 /// Whether another site is asked that answers nothing: any `NAME.localhost` but `api-NAME.localhost`.
@@ -74,7 +74,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     Some(Response::html(html::document("Other site", &head, &body)).into())
 }
 
-/// What a page holds that starts a worker of this `kind` and shows what the worker says.
+/// The content of a page that starts a worker of this `kind` and shows its messages.
 fn worker(kind: &str) -> String {
     let start = match kind {
         "dedicated" => "new Worker(script).onmessage = show;",

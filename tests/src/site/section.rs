@@ -1,4 +1,4 @@
-//! A site of 300 pages to be fetched whole: below `/docs/`, with what makes that hard.
+//! A site of 300 pages to be fetched completely: below `/docs/`, with obstacles.
 //!
 //! | part | what it does |
 //! |---|---|
@@ -49,7 +49,7 @@ const LISTED: usize = 290;
 /// When pages were changed last.
 const MODIFIED: &str = "Tue, 02 Jun 2026 08:00:00 GMT";
 
-/// What has changed on the site since it was started, by the numbers of pages.
+/// The changes of the site since its start, by the numbers of pages.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
     /// Pages whose content is another one.

@@ -49,7 +49,7 @@ impl From<Response> for Reply {
     }
 }
 
-/// What answers requests.
+/// The handler of requests.
 pub(crate) type Answer = Box<dyn Fn(&Request) -> Reply + Send + Sync>;
 
 /// A running server; dropping it stops it.
@@ -139,7 +139,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
         if *locked(&shared.stopped) {
             return;
         }
-        // A client that left while it waited is no concern of the others.
+        // A client that closes its connection while it waits must not affect the others.
         let Ok(connection) = connection else { continue };
         let shared = Arc::clone(shared);
         // Where no thread can be had, the connection is closed and the client asks again.

@@ -74,7 +74,7 @@ fn poll(ms: u32) -> String {
     format!("setInterval(() => fetch('/slow/poll').then(answer => answer.json()), {ms});")
 }
 
-/// What is done again when it is done, and not by the clock.
+/// Repeated work, each time when the previous one has ended.
 fn again(way: &str) -> Option<&'static str> {
     Some(match way {
         "fetch" => "(function poll() { fetch('/slow/poll').then(() => setTimeout(poll, 1000)); })();",

@@ -1,4 +1,4 @@
-//! What the site knows of its visitors.
+//! The state of the site about its visitors.
 
 use std::{
     collections::HashMap,
@@ -8,9 +8,9 @@ use std::{
 
 use super::http::Request;
 
-/// What the site knows of its visitors.
+/// The state of the site about its visitors.
 pub(super) struct Visit {
-    /// What a session cookie holds, so that none but this site's own is valid.
+    /// The value of a session cookie, so that only this site's own is valid.
     pub(super) token: String,
     /// How often each page was refused for being asked for too often.
     refused: Mutex<HashMap<String, u32>>,

@@ -16,10 +16,10 @@ macro_rules! file {
     };
 }
 
-/// What `/wiki/handbook.pdf` and `/content/pdf` send.
+/// The body of `/wiki/handbook.pdf` and `/content/pdf`.
 pub(super) const HANDBOOK: &[u8] = include_bytes!("../../site/wiki/handbook.pdf");
 
-/// What `/wiki/tidemark-0.9.tar.gz` and `/content/download` send.
+/// The body of `/wiki/tidemark-0.9.tar.gz` and `/content/download`.
 pub(super) const ARCHIVE: &[u8] = include_bytes!("../../site/wiki/tidemark-0.9.tar.gz");
 
 struct Article {

@@ -1,4 +1,4 @@
-//! The whole way: a site is read with the real browser, and a note with its sources is written.
+//! End to end: the agent reads a site in the real browser and writes a note with sources.
 
 use ragmaker_tests::visitor::Visitor;
 

@@ -1,4 +1,4 @@
-//! Shell lines through the agent: what is asked, what is passed on, and what comes of failures.
+//! Shell lines through the agent: approvals, the passed approval, and failures.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Whatever an endpoint does has a clear outcome, and loses nothing of the conversation.
+//! Failures of the endpoint: each has a clear result, and the conversation is complete.
 
 use super::*;
 
-/// The run, and the conversation after it, which goes on with a good endpoint.
+/// The run, and the conversation after it, which continues with a good endpoint.
 fn faced(wire: WireFormat, replies: Vec<Reply>) -> (Output, Vec<Value>) {
     let project = Project::new();
     let endpoint = Scripted::new(replies);

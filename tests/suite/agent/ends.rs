@@ -1,5 +1,5 @@
-//! Whatever ends a run with `--output json`, it prints one JSON object: an answer on standard output with exit status 0,
-//! or an error on standard error with another.
+//! The end of a run with `--output json`: always one JSON object, an answer on standard output with exit status 0, or
+//! an error on standard error with another status.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! An agent that is killed at any moment loses nothing that was shown, and its conversation goes on.
+//! An agent that is killed at any moment loses nothing that was shown, and its conversation continues.
 
 use std::{
     env,
@@ -41,7 +41,7 @@ fn no_shown_text_is_lost_after_a_kill() {
     let mut shown: Vec<Value> = vec![];
     let mut id = String::new();
     for kill in 0..kills {
-        // Sometimes the same turn goes on, sometimes a new one begins.
+        // Sometimes the same turn continues, sometimes a new one begins.
         let request = format!("Question {kill}?");
         let mut arguments = if id.is_empty() { vec![] } else { vec!["--resume", &id] };
         if kill % 3 == 0 || id.is_empty() {
@@ -94,7 +94,7 @@ fn no_shown_text_is_lost_after_a_kill() {
     for line in &shown {
         assert!(has(line), "shown and lost: {line}");
     }
-    // It goes on, and the model is told every call with its result.
+    // It continues, and the model receives every call with its result.
     let last = run(&["--resume", &id, "Last?"]).run_raw();
     let lines = String::from_utf8(last.stdout).unwrap();
     let end: Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! A conversation at a terminal: approvals, editing, Ctrl-C, and going on.
+//! A conversation at a terminal: approvals, editing, Ctrl-C, and continuing.
 //!
 //! `script` of util-linux gives the agent a terminal of its own; what is typed goes through a pipe to it.
 
@@ -133,7 +133,7 @@ fn a_person_approves_denies_edits_and_comes_back() {
     person.wait_for("[y] yes");
     person.type_keys("e\r");
     person.wait_for("edit: ");
-    // The line is replaced as a whole. What is no JSON is edited again.
+    // The line is replaced as a whole. Invalid JSON is edited again.
     person.type_keys("\u{5}\u{15}{\"path\": \r");
     person.wait_for("not JSON");
     person.wait_for("edit: ");
@@ -142,7 +142,7 @@ fn a_person_approves_denies_edits_and_comes_back() {
     person.wait_for("> ");
     assert_eq!(std::fs::read_to_string(project.path().join("edited.md")).unwrap(), "mine");
 
-    // Ctrl-C at a question ends the step, and the conversation goes on.
+    // Ctrl-C at a question ends the step, and the conversation continues.
     person.type_keys("Write four.\r");
     person.wait_for("[y] yes");
     person.type_keys("\u{3}");
@@ -368,7 +368,7 @@ fn a_question_hides_nothing_of_a_line() {
     let shown = r"command: touch one \x1b]0;two;\x07\x1b[8mthree\x1b[2K\x9b1A four\u{202e}\u{200b}\x0d; touch five";
     person.wait_for(shown);
     person.wait_for("[y] yes");
-    // What is edited is what is seen, and it is no control sequence.
+    // The edited text is shown as it is, without control sequences.
     person.type_keys("e\r");
     person.wait_for(r"edit: touch one \x1b]0;two");
     person.type_keys("\u{5}\u{15}touch six\r");
@@ -407,7 +407,7 @@ fn a_signal_ends_the_prompt_and_a_question() {
         let sent = Command::new("kill").args([&format!("-{signal}"), &agent.pid.to_string()]).status().unwrap();
         assert!(sent.success());
         if signal == "INT" {
-            // As Ctrl-C: the step ends, and the conversation goes on.
+            // As Ctrl-C: the step ends, and the conversation continues.
             person.wait_for("CANCELLED");
             person.wait_for("> ");
             assert!(person.end().contains("--resume"));

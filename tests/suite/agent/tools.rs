@@ -1,8 +1,8 @@
-//! Every failure of a tool reaches the model as a result, and the loop goes on.
+//! Every failure of a tool reaches the model as a result, and the loop continues.
 
 use super::*;
 
-/// What the model was told of a call, and the run.
+/// The result of a call as the model received it, and the run.
 fn called(name: &str, arguments: &str, flags: &[&str]) -> (String, Value) {
     let project = Project::new();
     project.write("tides.md", "Spring tides.\n");
@@ -57,7 +57,7 @@ fn without_a_terminal_only_allowed_changes_are_made() {
             0 => says(WireFormat::OpenAi, "", &[("a", "write_file", write)]),
             _ => says(WireFormat::OpenAi, "Done.", &[]),
         });
-        // What comes through a pipe is no approval.
+        // Input from a pipe is not an approval.
         let run = agent(&project, &endpoint, WireFormat::OpenAi)
             .arg("Write.")
             .args(flags)
@@ -198,7 +198,7 @@ fn older_turns_are_summarised_and_the_last_stay() {
     assert!(bodies.iter().filter(|body| body.to_string().contains("<conversation>")).count() <= 2);
 }
 
-/// What the model says for a summary, the reason of the refusal, and how often the model is asked for one.
+/// The model's summary, the reason of the refusal, and the number of requests for a summary.
 type RefusedSummary = (fn() -> Reply, &'static str, usize);
 
 #[test]

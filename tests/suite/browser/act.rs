@@ -1,4 +1,4 @@
-//! `browser-look` and `browser-act`: what can be acted on, every kind of step, and pages that are hard to act in.
+//! `browser-look` and `browser-act`: interactive elements, every kind of step, and pages that interfere with steps.
 
 use ragmaker_tests::{
     tabs::tabs,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::hrefs;
 
-/// What steps in a page did and changed.
+/// The results and changes of steps in a page.
 fn acted(visitor: &Visitor, page: &str, steps: &Value) -> Value {
     // On a busy machine, many steps take their time.
     visitor.act(page, &steps.to_string()).args(["--timeout", "100"]).run().answer().clone()
@@ -34,7 +34,7 @@ pub(crate) fn followed_by(first: Value, then: Value) -> Value {
     [first, then].iter().flat_map(|steps| steps.as_array().unwrap().clone()).collect()
 }
 
-/// What the page that is open says now.
+/// The current text of the open page.
 fn says(visitor: &Visitor) -> String {
     Saved::by(&visitor.extract_open().args(["--selector", "body"]).run()).markdown
 }
@@ -222,7 +222,7 @@ fn changes_by_act_are_visible_to_later_calls() {
     assert_eq!((rows("/act/page"), visitor.site.count("/act/page")), (3, 1));
     let again = visitor.project.tool("browser-navigate").run();
     assert!(again.answer()["links"].to_string().contains("row-2"), "{}", again.answer());
-    // Until the text rests, or so many times.
+    // Until the text is unchanged, or so many times.
     let answer = acted(&visitor, "/act/page", &json!([{"click": "button:Load more", "until": 2}]));
     assert!(answer["done"][0].as_str().unwrap().ends_with("2 times"), "{answer}");
     assert_eq!(rows("/act/page"), 9);

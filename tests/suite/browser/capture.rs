@@ -1,4 +1,4 @@
-//! Pictures and PDFs of pages: of the window, the page and elements, with numbers, with their own pictures.
+//! Screenshots and PDFs of pages: of the window, the page and elements, with numbers, with the page's images.
 
 use std::{fs, path::Path};
 

@@ -43,7 +43,7 @@ const DECLINED: [(&str, &str, &[&str]); 31] = [
     ("again", "dialog", &["Decline"]),
 ];
 
-/// What the open page says.
+/// The text of the open page.
 fn says(visitor: &Visitor) -> String {
     Saved::by(&visitor.extract_open().args(["--selector", "body"]).run()).markdown
 }

@@ -1,4 +1,4 @@
-//! What `browser-extract` saves of a page: encodings, frames, boilerplate that is left out, front matter.
+//! The content that `browser-extract` saves: encodings, frames, omitted boilerplate, front matter.
 
 use ragmaker_tests::visitor::{Saved, Visitor};
 
@@ -103,7 +103,7 @@ fn an_element_can_be_saved_alone() {
     let saved = Saved::by(&run);
     assert!(saved.markdown.contains("Debian 12") && !saved.markdown.contains("As a service"), "{}", saved.markdown);
     assert_eq!(saved.field("title"), "Installation | Tidemark");
-    // What is no content otherwise is content when it is asked for.
+    // An element that is otherwise not content is content if the selector names it.
     let sidebar = Saved::by(&visitor.extract("/wiki/faq").args(["--selector", "nav.sidebar"]).run());
     assert!(sidebar.markdown.contains("Harmonic analysis"), "{}", sidebar.markdown);
     let before = visitor.saved();
@@ -152,7 +152,7 @@ fn the_wiki_becomes_markdown() {
 
     // Every article, with an absolute address for each of its links.
     for (_, page) in links(&visitor, &seen(&visitor, "/wiki/")) {
-        // The handbook and the archive are no pages.
+        // The handbook and the archive are not pages.
         if !page.starts_with("/wiki/") || page.contains(".pdf") || page.contains(".tar") {
             continue;
         }

@@ -42,7 +42,7 @@ fn every_page_of_the_toolchain_s_documentation_is_read_whole() {
     }
 }
 
-/// What is wrong with the page as it was saved. These pages need no script: their files have the whole content.
+/// The problems of the saved page. These pages need no script: their files have the whole content.
 fn fault(visitor: &Visitor, mirror: &Mirror, folder: &Path, page: &str) -> Option<String> {
     let run = visitor.extract(&mirror.url(page)).args(["--selector", "body"]).run();
     let ready = run.answer()["ready"].as_str().unwrap();

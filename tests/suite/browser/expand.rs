@@ -1,4 +1,4 @@
-//! What a page shows only on a click or on scrolling.
+//! Content that a page shows only on a click or on scrolling.
 
 use ragmaker_tests::{
     site::folded_sentences,

@@ -1,4 +1,4 @@
-//! Many pages in one call of `browser-extract`: verdicts, repetitions, and pages that hold up nobody.
+//! Many pages in one call of `browser-extract`: verdicts, repetitions, and pages that must not delay others.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What is loaded of a page: what its text needs, everything, or what filter lists leave of either.
+//! The loaded parts of a page: for its text, everything, and with filter lists.
 
 use std::fs;
 

@@ -19,7 +19,7 @@ impl Server {
         let mut command: Command =
             visitor.project.tool("show-knowledge-base").args(["--kb-root", "kb", "--serve"]).into_command();
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-        // It prints its answer and goes on.
+        // It prints its answer and continues.
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut answer = String::new();
         while serde_json::from_str::<Value>(&answer).is_err() {
@@ -169,7 +169,7 @@ impl OpenPage {
         self.text("document.activeElement.id || document.activeElement.getAttribute('aria-label') || document.activeElement.innerText")
     }
 
-    /// What assistive technology is told: role, name and whether it can have the focus.
+    /// The accessibility properties: role, name and whether it can have the focus.
     fn spoken(&mut self) -> Vec<(String, String, bool)> {
         let tree = self.tab.command("Accessibility.getFullAXTree", &json!({}));
         let text = |value: &Value| value["value"].as_str().unwrap_or_default().to_owned();
@@ -315,7 +315,7 @@ fn every_control_has_a_name_in_every_state() {
         ("heading", "The sea"),
         ("searchbox", "Search titles, summaries and texts"),
         ("combobox", "Order of documents"),
-        ("combobox", "Colours"),
+        ("combobox", "Theme"),
         ("button", "Hosts: x.example, 3 documents"),
         ("main", "Documents"),
     ] {

@@ -1,4 +1,5 @@
-//! Looks and steps by WebDriver commands alone, as for Firefox: here with a `ChromeDriver` without a DevTools socket.
+//! `browser-look` and `browser-act` by WebDriver commands alone, as for Firefox: here with a `ChromeDriver` without a
+//! DevTools socket.
 
 use ragmaker_tests::{
     run::Tool,
@@ -12,7 +13,7 @@ use super::{
     remote::{Server, remote},
 };
 
-/// What a tool answers with the browser that `with` names.
+/// The answer of a tool with the browser that `with` names.
 type With<'a> = &'a dyn Fn(Tool) -> Tool;
 
 #[test]
@@ -121,7 +122,7 @@ pub(crate) fn assert_pictures(visitor: &Visitor, with: With<'_>) {
 /// Asserts that steps do and say the same as with a socket; `visitor` has a session of `with`.
 pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
     let here = |tool: Tool| tool.args(["--session", "here"]).run().answer().clone();
-    // Each step has several commands and waits until the text rests.
+    // Each step has several commands and waits until the text is stable.
     let there = |tool: Tool| with(tool).args(["--timeout", "300"]).run().answer().clone();
     visitor.open().args(["--session", "here"]).run().answer();
     // What can be acted on.
@@ -180,7 +181,7 @@ pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
     assert_eq!(answer["changes"]["title"], "1", "{answer}");
 }
 
-/// Asserts that what cannot be done is said as with a socket.
+/// Asserts that unsupported steps have the same errors as with a socket.
 pub(crate) fn assert_refusals(visitor: &Visitor, with: With<'_>) {
     for (page, step, code) in [
         ("/act/covered", r#"{"click":"button:Press"}"#, "ELEMENT_NOT_USABLE"),

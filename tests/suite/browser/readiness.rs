@@ -1,4 +1,4 @@
-//! When a page counts as loaded: late content, endless activity, dialogs, pages that hang or crash.
+//! Readiness of a page: late content, endless activity, dialogs, pages that hang or crash.
 
 use std::time::Duration;
 

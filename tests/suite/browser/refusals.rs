@@ -1,4 +1,4 @@
-//! Pages that are not saved, and why: redirects that fail, HTTP errors, bot challenges, other media types,
+//! Pages that are not saved, with the reasons: redirects that fail, HTTP errors, bot challenges, other media types,
 //! broken connections; and pages that only look like these.
 
 use std::net::TcpListener;
@@ -255,8 +255,8 @@ fn a_broken_connection_is_an_error_that_names_its_cause() {
         ("/broken/invalid".to_owned(), "net::ERR_INVALID_HTTP_RESPONSE", "does not speak HTTP"),
         (untrusted.url("/wiki/"), "net::ERR_CERT_AUTHORITY_INVALID", "certificate is not trusted"),
         (format!("http://{refused}/"), "net::ERR_CONNECTION_REFUSED", "refused the connection"),
-        ("http://127.0.0.1:6000/".to_owned(), "net::ERR_UNSAFE_PORT", "opens no page on that port"),
-        ("http://no-such-host.invalid/".to_owned(), "net::ERR_NAME_NOT_RESOLVED", "name is not known"),
+        ("http://127.0.0.1:6000/".to_owned(), "net::ERR_UNSAFE_PORT", "does not open pages on that port"),
+        ("http://no-such-host.invalid/".to_owned(), "net::ERR_NAME_NOT_RESOLVED", "host name cannot be resolved"),
     ] {
         let error = visitor.refuse(&page, "NAVIGATION_FAILED");
         assert_eq!(error["details"]["net_error"], net_error, "{page}: {error}");

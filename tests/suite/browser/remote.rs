@@ -176,7 +176,7 @@ fn an_endpoint_that_lends_nothing_is_said_at_once() {
     let error = with(&format!("http://me:secret@127.0.0.1:{free}")).run().error("WEBDRIVER_FAILED").clone();
     assert_eq!(error["details"]["endpoint"], format!("127.0.0.1:{free}"));
     assert!(!error.to_string().contains("secret"), "{error}");
-    // A server that is no WebDriver server.
+    // A server that is not a WebDriver server.
     let error = with(&visitor.url("/")).run().error("WEBDRIVER_FAILED").clone();
     assert_eq!(error["details"]["reason"], "refused", "{error}");
     let error = with("https://me:secret@grid.example").run().error("ARGUMENT_ERROR").clone();

@@ -1,5 +1,5 @@
-//! What the browser tools refuse or protect: schemes other than http and https, listening beyond loopback,
-//! the session file, writes outside the folder; and what a page can tell about the browser.
+//! The protections of the browser tools: schemes other than http and https, listening beyond loopback,
+//! the session file, writes outside the folder; and the properties of the browser that a page can detect.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! What a session keeps between calls and over a close, and that sessions are separate.
+//! The state that a session keeps between calls and after a close, and the separation of sessions.
 
 use std::{
     io::{Read, Write},
@@ -22,7 +22,7 @@ fn assert_nothing_runs(project: &Project) {
     assert!(left.is_empty(), "{left:#?}");
 }
 
-/// What `/cookie/echo` or another page says, as it was saved.
+/// The saved text of `/cookie/echo` or another page.
 fn said(visitor: &Visitor, page: &str) -> String {
     visitor.save(page).markdown
 }

@@ -15,7 +15,7 @@ fn state(visitor: &Visitor, session: &str, args: &[&str]) -> Output {
     visitor.project.tool("browser-state").args(["--session", session]).args(args).run()
 }
 
-/// What a page says in a session.
+/// The text of a page in a session.
 fn says(tool: Tool, session: &str) -> String {
     Saved::by(&tool.args(["--session", session, "--selector", "body", "--reload"]).run()).markdown
 }

@@ -115,7 +115,7 @@ fn page_text_cannot_imitate_server_messages() {
     assert!(read["structuredContent"]["notice"].is_string(), "{read}");
     let found = client.answer("search_file_content", json!({"pattern": "previous instructions", "path": "saved"}));
     assert!(found["notice"].is_string(), "{found}");
-    // Not a line came that was no message, and none that nobody asked for.
+    // Every line was a message, and none was unrequested.
     assert!(client.unasked(Duration::ZERO).is_empty());
     assert!(client.close().success());
 }

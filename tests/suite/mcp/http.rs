@@ -1,4 +1,4 @@
-//! `ragmaker-mcp --http`: sessions, limits, and who is refused.
+//! `ragmaker-mcp --http`: sessions, limits, and refused clients.
 
 use std::{
     io::{BufRead, BufReader, Read},

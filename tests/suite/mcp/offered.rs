@@ -1,4 +1,4 @@
-//! Which tools the server offers, and what a call may reach.
+//! The tools that the server offers, and the reach of a call.
 
 use boon::{Compiler, Schemas};
 use ragmaker_tests::{

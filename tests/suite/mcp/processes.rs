@@ -47,7 +47,7 @@ fn long_work_is_reported_and_ends_when_it_is_cancelled() {
     assert_eq!(children(&project), 1);
     client.notify("notifications/cancelled", &json!({"requestId": search.id, "reason": "enough"}));
     wait_for("the process ends", || children(&project) == 0);
-    // Nothing answers a call that was cancelled; the server goes on.
+    // A cancelled call gets no answer; the server continues.
     assert!(search.within(Duration::from_millis(200)).is_none());
     client.answer("project_info", json!({}));
     assert!(client.close().success());

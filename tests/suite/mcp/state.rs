@@ -1,4 +1,5 @@
-//! The working state over MCP: each server process has a conversation of its own, or the one that its host names.
+//! The notes of `think` and `work` over MCP: each server process has a conversation of its own, or the one that its
+//! host names.
 
 use ragmaker_tests::{mcp::Client, run::Project};
 use serde_json::{Value, json};

@@ -30,7 +30,7 @@ use crate::{
 
 /// The turn took too many steps, or the same step again and again.
 pub(crate) const STEP_LIMIT: Code =
-    Code::new("STEP_LIMIT", "Ask for a smaller part, or allow more with --max-steps; the conversation can be resumed.");
+    Code::new("STEP_LIMIT", "Request a smaller part, or raise --max-steps; the conversation can be resumed.");
 
 /// The maximum number of characters of a result for the model.
 const RESULT: usize = 30_000;
@@ -122,7 +122,7 @@ impl Agent {
     fn go(&mut self, mut effects: Vec<Effect>) -> Result<String, Error> {
         loop {
             let Some(effect) = effects.pop() else {
-                return Err(INTERNAL_ERROR.error("the conversation came to a halt"));
+                return Err(INTERNAL_ERROR.error("the conversation stopped unexpectedly"));
             };
             let event = match effect {
                 Effect::Decide => self.decide(),
@@ -172,7 +172,7 @@ impl Agent {
             Ok(answer) => {
                 match answer.stop {
                     ragmaker_model::Stop::End => {}
-                    ragmaker_model::Stop::Length => self.screen.dim("  (the answer reached the most tokens)"),
+                    ragmaker_model::Stop::Length => self.screen.dim("  (the answer reached the token limit)"),
                     ragmaker_model::Stop::Filtered => self.screen.dim("  (the provider withheld a part of the answer)"),
                 }
                 let Answer { text, signatures, calls, usage, .. } = answer;
@@ -398,11 +398,11 @@ impl Agent {
                 .error(format!("the model called {name} five times with the same result"))
                 .remedy("Ask in other words, or use another model; the conversation can be resumed."),
             Stop::Empty => MODEL_ANSWER_INVALID
-                .error("the model answered nothing, twice")
+                .error("the model returned two empty answers")
                 .remedy("Ask in other words, or use another model; the conversation can be resumed."),
             Stop::Failed => match self.failure.take() {
                 Some(error) => error,
-                None => INTERNAL_ERROR.error("the model could not be asked"),
+                None => INTERNAL_ERROR.error("the request to the model failed"),
             },
         }
     }

@@ -6,20 +6,20 @@ use ragmaker_tool::host;
 
 use crate::screen::Form;
 
-/// Ask a model that has the tools: one request, or a conversation at a prompt.
+/// Answer a request with a model that uses the tools, or hold a conversation at a prompt.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 pub(crate) struct Arguments {
     /// the request in quotes, or rag SOURCE, or ask QUESTION; without it, a conversation begins
     #[argh(positional)]
     pub(crate) request: Vec<String>,
-    /// go on with the last conversation of the project
+    /// continue the last conversation of the project
     #[argh(switch, long = "continue")]
     pub(crate) continue_last: bool,
-    /// go on with the conversation of this id
+    /// continue the conversation with this id
     #[argh(option)]
     pub(crate) resume: Option<String>,
-    /// who serves the model: gemini, openai, azure, anthropic or compatible
+    /// provider of the model: gemini, openai, azure, anthropic or compatible
     #[argh(option)]
     pub(crate) provider: Option<String>,
     /// name of the model
@@ -28,19 +28,19 @@ pub(crate) struct Arguments {
     /// the provider's root, with or without /v1
     #[argh(option)]
     pub(crate) base_url: Option<String>,
-    /// offer only these tools: their names, with commas between
+    /// offer only these tools: names separated by commas
     #[argh(option)]
     pub(crate) tools: Option<String>,
-    /// offer only tools that change nothing
+    /// offer only tools that change no files of the user and nothing outside the project
     #[argh(switch)]
     pub(crate) read_only: bool,
-    /// what runs without a question: ask (the default), read, never or all
+    /// which calls run without approval: ask (the default), read, never or all
     #[argh(option)]
     pub(crate) approve: Option<Approve>,
-    /// the most requests to the model for one of yours (default: 50)
+    /// maximum number of model requests per user request (default: 50)
     #[argh(option)]
     pub(crate) max_steps: Option<u64>,
-    /// text (the default), json, or jsonl for one object a line as it happens
+    /// text (the default), json, or jsonl (one event per line)
     #[argh(option, default = "Form::default()")]
     pub(crate) output: Form,
     /// log requests, answers and decisions to .tmp/cache/logs in the project, without keys

@@ -62,7 +62,7 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
         return Ok(End::Left);
     }
     let answer = if text.trim().is_empty() {
-        // What the end of the program interrupted goes on.
+        // A turn that the end of the program interrupted is continued.
         signals.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()))
     } else {
         agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
@@ -79,7 +79,7 @@ fn request(arguments: &Arguments) -> Result<Option<String>, Error> {
         [] => Ok(None),
         [name, words @ ..] if workflow(name).is_some() && words.iter().all(|word| word.trim().is_empty()) => {
             Err(ARGUMENT_ERROR
-                .error(format!("the workflow {name} needs a word after it"))
+                .error(format!("the workflow {name} requires an argument"))
                 .remedy("Give it as rag SOURCE or ask QUESTION.")
                 .detail("argument", "request")
                 .detail("value", name.clone()))

@@ -94,7 +94,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
             let mut endpoint = agent.client.endpoint().clone();
             endpoint.model = words.to_owned();
             agent.client = Client::new(endpoint);
-            note(&format!("the model is {words} now"));
+            note(&format!("the model is now {words}"));
         }
         "/reset" => match Session::create(&agent.project.cache_folder()) {
             Ok(session) => {

@@ -18,7 +18,7 @@ use ragmaker_tool::Error;
 
 use crate::{report::Report, signal::Signal, terminal::Editing};
 
-/// What signals end.
+/// The work that signals end.
 #[derive(Clone, Debug)]
 pub(crate) struct Signals(Arc<Watched>);
 

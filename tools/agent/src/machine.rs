@@ -422,7 +422,7 @@ fn finished(state: &mut State, id: &str, text: String, is_error: bool, rules: &R
     (compared(&name, &whole), &name, call.arguments.to_string()).hash(&mut hasher);
     let (count, last) = state.seen.entry(hasher.finish()).or_default();
     if *last != state.steps {
-        // The same call twice in one answer is no repetition: the model had not seen the result.
+        // The same call twice in one answer is not a repetition: the model had not seen the result.
         *count += 1;
         *last = state.steps;
     }

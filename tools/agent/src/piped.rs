@@ -1,8 +1,8 @@
 //! Piped input, which is appended to the request.
 //!
 //! A script, a scheduler or another program may leave standard input open and write nothing. With a request in the
-//! arguments, the run then goes on without input, and both the person and the model are told so. Input that has begun has
-//! to end: a part of it could lead to a wrong answer.
+//! arguments, the run then continues without input, and informs both the person and the model. Input that has begun
+//! must end: a part of it could lead to a wrong answer.
 
 use std::{
     io::{self, IsTerminal, Read},
@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_millis(20);
 const OPEN: &str = "Save the output of the other program in a file of the project, and ask about the file. If there is no input, \
     add < /dev/null.";
 
-/// What is on standard input.
+/// The content of standard input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Input {
     /// A text; empty for a terminal.
@@ -35,7 +35,7 @@ pub(crate) enum Input {
     Silent,
 }
 
-/// What is on standard input. `cancel` ends the wait for it.
+/// Reads standard input. `cancel` ends the wait for it.
 pub(crate) fn input(cancel: &Cancel) -> Result<Input, Error> {
     let input = io::stdin();
     if input.is_terminal() {

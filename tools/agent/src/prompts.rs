@@ -47,7 +47,7 @@ impl Language {
             "request" => request,
             _ => "",
         };
-        // One pass: a value that holds braces is not a template.
+        // One pass: a value that contains braces is not a template.
         let mut parts = template.split("{{");
         let mut text = parts.next().unwrap_or_default().to_owned();
         for part in parts {

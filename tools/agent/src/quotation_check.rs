@@ -55,7 +55,7 @@ impl Agent {
         self.claims(answer).into_iter().map(claim).chain(addresses.into_iter().map(|address| json!(address))).collect()
     }
 
-    /// What the model is told of the claims of `answer` that do not hold.
+    /// The report for the model about the claims of `answer` that were not found.
     fn failed_claims(&self, answer: &str) -> Vec<Value> {
         let told = |claim: ClaimReport| {
             json!({"quote": claim.quote, "citation": claim.citation, "verdict": claim.verdict,

@@ -34,7 +34,7 @@ impl Cleaner {
         let mut clean = String::with_capacity(piece.len());
         for c in piece.chars() {
             self.state = match (self.state, c) {
-                // A line break ends whatever was not ended: a sequence never holds one.
+                // A line break ends whatever was not ended: a sequence never contains one.
                 (State::Text8 | State::Text8Escape | State::Control | State::Escape | State::Designation, '\n') => {
                     clean.push(c);
                     State::Text

@@ -139,8 +139,8 @@ impl Screen {
                 self.object(&json!({"type": "note", "note": note}));
                 self.dim(match note {
                     Note::Review => "(the draft is reviewed once more)",
-                    Note::Empty => "(the answer was empty; the model is asked once more)",
-                    Note::Repeated => "(the model repeats a call; it is told so)",
+                    Note::Empty => "(the answer was empty; the request is repeated)",
+                    Note::Repeated => "(the model repeats a call; it was told so)",
                 });
             }
             // Whether it is accepted is known only afterwards.
@@ -218,7 +218,7 @@ pub(crate) fn line(value: &Value) {
     print(&String::from_utf8_lossy(&out));
 }
 
-/// Writes to standard output. Where nobody reads it any more, that is no failure.
+/// Writes to standard output. A closed pipe is not a failure.
 pub(crate) fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

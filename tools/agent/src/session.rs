@@ -193,7 +193,7 @@ impl Session {
     }
 }
 
-/// Whether a line is the header, which is no event.
+/// Whether a line is the header, which is not an event.
 fn is_header(line: &[u8]) -> bool {
     serde_json::from_slice::<Value>(line).is_ok_and(|value| value["type"] == HEADER)
 }
@@ -216,7 +216,7 @@ fn lock(file: &File, id: &str) -> Result<(), Error> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(SESSION_IN_USE
-            .error(format!("another ragmaker-agent works on the conversation {id}"))
+            .error(format!("another ragmaker-agent is using the conversation {id}"))
             .detail("session", id)),
         Err(TryLockError::Error(error)) => Err(failed("locked", &error)),
     }

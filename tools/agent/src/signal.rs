@@ -23,6 +23,6 @@ impl Signal {
             2 => "SIGINT",
             _ => "SIGTERM",
         };
-        CANCELLED.error(format!("{name} ended the run"))
+        CANCELLED.error(format!("the run was ended by {name}"))
     }
 }

@@ -39,7 +39,8 @@ impl Agent {
         }
     }
 
-    /// Says whether the summary `text` replaced the first messages, and if not, why. The conversation goes on either way.
+    /// Says whether the summary `text` replaced the first messages, and if not, why. The conversation continues either
+    /// way.
     pub(crate) fn report_summary(&mut self, cut: usize, text: &str) {
         let reason = self.state.refusal.as_ref().map(Refusal::to_string);
         self.screen.summary(cut, text, reason.as_deref());

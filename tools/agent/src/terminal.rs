@@ -24,7 +24,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("/ask", "QUESTION: answer from the knowledge bases of the project"),
     ("/exit", "leave; the conversation is kept (also Ctrl-D)"),
     ("/help", "this list"),
-    ("/memos", "what the model keeps in mind for later steps"),
+    ("/memos", "the memos of the model for later steps"),
     ("/model", "NAME: use another model of the same provider; without a name, show it"),
     ("/rag", "SOURCE: gather a knowledge base from a web site, a repository, a folder or a file"),
     ("/reset", "begin a new conversation"),
@@ -82,15 +82,15 @@ impl Editing {
 
 /// A question about a call.
 pub(crate) struct Question<'a> {
-    /// What the call would do.
+    /// The effect of the call.
     pub(crate) title: &'a str,
-    /// What it is.
+    /// The call itself.
     pub(crate) details: &'a str,
     /// Whether all of it is shown, however long it is.
     pub(crate) is_whole: bool,
-    /// What `a` approves.
+    /// The kind of calls that `a` approves.
     pub(crate) kind: &'a str,
-    /// What `e` edits.
+    /// The text that `e` edits.
     pub(crate) editable: &'a str,
 }
 
@@ -287,7 +287,7 @@ impl Helper for Commands {}
 
 /// The arguments of a call as a person reads them: one member a line, texts as they are.
 ///
-/// What was not set is left out. The lines of a text are indented, so that none looks like another member.
+/// Unset members are left out. The lines of a text are indented, so that none looks like another member.
 pub(crate) fn spelled(arguments: &Value) -> String {
     let Value::Object(members) = arguments else { return arguments.to_string() };
     let line = |(name, value): (&String, &Value)| match value {

@@ -41,7 +41,7 @@ pub(crate) fn confirm(config: &Config, terminal: &mut Terminal) -> Result<(), Er
         terminal.say(&format!("  {name} ({})", sanitize::visible(&place(origin))));
     }
     terminal.say(
-        "They decide where keys and documents are sent, or what runs. Trust them only if you know who wrote them.",
+        "They decide where keys and documents are sent, or which programs run. Trust them only if you know who wrote them.",
     );
     match terminal.line("trust these settings? [y] yes  [n] no  ? ") {
         Line::Text(text) if ["y", "yes"].contains(&text.trim().to_lowercase().as_str()) => {

@@ -8,8 +8,8 @@ use ragmaker_files::{NOT_A_DIRECTORY, input_directory, shown};
 use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
-/// Ask the person to choose a folder in a dialog, for example the place of a new knowledge base. It fails without a
-/// screen: then ask in words. Returns the absolute paths of the chosen folders; it gives no access to them.
+/// Ask the person to choose a folder in a dialog, for example the place of a new knowledge base. Fails without a
+/// display; then ask in the conversation. Returns the absolute paths of the chosen folders; it gives no access to them.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -19,10 +19,10 @@ pub struct Args {
     /// folder that is shown first
     #[argh(option)]
     pub initial_dir: Option<PathBuf>,
-    /// let the person choose several, where the desktop can do that
+    /// allow several folders if the dialog supports it
     #[argh(switch)]
     pub multiple: bool,
-    /// seconds the person may take (default: 300)
+    /// timeout in seconds (default: 300)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
 }

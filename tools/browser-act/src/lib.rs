@@ -34,7 +34,7 @@ pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// load the page anew before the steps
+    /// reload the page before the steps
     #[argh(switch)]
     pub reload: bool,
     /// show the window, for a person to solve a challenge
@@ -43,25 +43,25 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds the call may take (default: 30, or 300 with a window)
+    /// timeout in seconds (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// decline a consent banner first
     #[argh(switch)]
     pub dismiss_consent: bool,
-    /// file for a picture of the page: .png or .webp
+    /// screenshot file: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
-    /// capture the whole page, not only its visible part
+    /// capture the whole page, not only the visible part
     #[argh(switch)]
     pub full_page: bool,
-    /// CSS selector of what the picture shows
+    /// CSS selector of the element to capture
     #[argh(option)]
     pub screenshot_selector: Option<String>,
-    /// answer with a smaller copy of the picture, too
+    /// also return a smaller copy of the screenshot
     #[argh(switch)]
     pub image: bool,
-    /// file for the page as a PDF
+    /// PDF file of the page
     #[argh(option)]
     pub print_pdf: Option<PathBuf>,
 }
@@ -78,7 +78,7 @@ pub struct Answer {
     /// The error code with which browser-extract refuses the page; omitted if it has content.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obstacle: Option<&'static str>,
-    /// What ended the last wait for the page.
+    /// The reason why the last wait for the page ended.
     pub ready: Ready,
     /// With --dismiss-consent: the consent banner, and what was clicked to decline it.
     #[serde(skip_serializing_if = "Option::is_none")]

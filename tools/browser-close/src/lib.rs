@@ -15,7 +15,7 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// close those of all sessions
+    /// close the browsers of all sessions
     #[argh(switch)]
     pub all: bool,
 }
@@ -43,7 +43,7 @@ impl Tool for Args {
         let profiles = match (self.all, &self.session) {
             (true, Some(_)) => {
                 return Err(ARGUMENT_ERROR
-                    .error("--all and --session exclude each other")
+                    .error("--all and --session cannot be combined")
                     .remedy("Give one of them.")
                     .detail("argument", "--session"));
             }

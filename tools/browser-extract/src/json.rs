@@ -20,9 +20,7 @@ pub struct JsonResponses {
     pub saved: usize,
     /// The first of them.
     pub documents: Vec<SavedJson>,
-    /// How many matched and were not saved: over 1 MB, beyond the 50th or 8 MB together, not of a GET request, broken
-    /// off or not complete in time, not matched within 5 seconds, not UTF-8, of an address that may not be opened, or at
-    /// the page's own. Empty answers are not counted.
+    /// How many matched and were not saved, for example because of their size, number or address (see the notes).
     pub left_out: usize,
 }
 

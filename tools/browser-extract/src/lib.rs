@@ -45,45 +45,45 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds it may take (default: 30, or 300 with a window)
+    /// timeout in seconds (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// everything: load pictures, fonts and media, too
+    /// everything also loads images, fonts and media
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
-    /// open folded parts and tabs first
+    /// first open collapsed sections and tabs
     #[argh(switch)]
     pub expand: bool,
-    /// scroll to the end first
+    /// first scroll to the end
     #[argh(switch)]
     pub scroll_to_end: bool,
-    /// CSS selector of what to save, instead of the main content
+    /// CSS selector of the content to save (default: the main content)
     #[argh(option)]
     pub selector: Option<String>,
     /// decline a consent banner first
     #[argh(switch)]
     #[serde(skip)]
     pub dismiss_consent: bool,
-    /// save its JSON answers whose address this regex matches, too
+    /// also save JSON responses whose URL matches this regex
     #[argh(option)]
     #[serde(skip)]
     pub json_responses: Option<String>,
-    /// file for a picture of the page: .png or .webp
+    /// screenshot file: .png or .webp
     #[argh(option)]
     #[serde(skip)]
     pub screenshot: Option<PathBuf>,
-    /// capture the whole page, not only its visible part
+    /// capture the whole page, not only the visible part
     #[argh(switch)]
     #[serde(skip)]
     pub full_page: bool,
-    /// CSS selector of what the picture shows
+    /// CSS selector of the element to capture
     #[argh(option)]
     #[serde(skip)]
     pub screenshot_selector: Option<String>,
-    /// file for the page as a PDF
+    /// PDF file of the page
     #[argh(option)]
     #[serde(skip)]
     pub print_pdf: Option<PathBuf>,
@@ -93,24 +93,24 @@ pub struct Args {
     /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// address of each of many pages
+    /// URLs of the pages
     #[argh(option)]
     pub urls: Vec<String>,
-    /// file of addresses, one a line; - is standard input
+    /// file with one URL per line; - is standard input
     #[argh(option)]
     pub urls_file: Option<PathBuf>,
-    /// load what is open or in the catalog again
+    /// reload pages that are open or in the catalog
     #[argh(switch)]
     pub reload: bool,
-    /// tabs at once for many pages (default: 8)
+    /// number of tabs for many pages (default: 8)
     #[argh(option)]
     #[serde(skip)]
     pub tabs: Option<Bounded<1, 8>>,
-    /// pages of one host at once (default: 2)
+    /// maximum number of tabs per host (default: 2)
     #[argh(option)]
     #[serde(skip)]
     pub per_host: Option<Bounded<1, 8>>,
-    /// print each of many pages as it ends, as one line of JSON, and no answer
+    /// print one line of JSON per page when it is done, instead of an answer
     #[argh(switch)]
     #[serde(skip)]
     pub jsonl: bool,
@@ -144,7 +144,7 @@ pub struct Saved {
     /// The probability that the right content was selected: 0 to 1. Low: extract again with a selector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// What ended the wait for the content; after a cap, more content may have been loading.
+    /// The reason why the wait for the content ended; after `cap`, more content may have been loading.
     pub ready: Ready,
     /// The hosts that had not answered yet; left out where nothing was open.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -308,7 +308,7 @@ impl Args {
             ("--print-pdf", self.print_pdf.is_some()),
         ] {
             if is_given {
-                let message = format!("{flag} cannot be combined with --urls or --urls-file");
+                let message = format!("{flag} and --urls or --urls-file cannot be combined");
                 return Err(ARGUMENT_ERROR.error(message).detail("argument", flag));
             }
         }

@@ -40,10 +40,10 @@ use crate::{
 /// The maximum size in bytes of a list.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The pause before a browser is asked for again that there was none of.
+/// The pause before another attempt to get a browser.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What became of many pages.
+/// The result for many pages.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Pages {
     /// How many pages have each verdict.
@@ -65,7 +65,7 @@ pub struct Pages {
     pub catalog_file: String,
 }
 
-/// What is asked for.
+/// The requested pages and options.
 pub(crate) struct List<'a> {
     pub(crate) addresses: Vec<String>,
     pub(crate) extraction: Extraction<'a>,
@@ -82,7 +82,7 @@ pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, 
     let received = if path.as_os_str() == "-" {
         if invocation.caller == Caller::Model {
             return Err(ARGUMENT_ERROR
-                .error("there is no standard input to read here")
+                .error("a call has no standard input")
                 .remedy("Give the addresses as urls, or name a file.")
                 .detail("argument", "--urls-file"));
         }
@@ -107,7 +107,7 @@ pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, 
     Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
 }
 
-/// What the workers share.
+/// The shared state of the workers.
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
@@ -159,7 +159,7 @@ impl Shared {
                         (Err(error), _) => Err(error.clone()),
                         (_, Some(error)) => Err(error),
                     }));
-                    let panicked = |_| Err(INTERNAL_ERROR.error("the page could not be worked on"));
+                    let panicked = |_| Err(INTERNAL_ERROR.error("the page could not be processed"));
                     let taken = taken.unwrap_or_else(panicked);
                     queue = self.queue();
                     (task, taken)

@@ -1,12 +1,11 @@
-//! Whether there is memory for another tab.
+//! Checks whether free memory suffices for another tab.
 
 use sysinfo::System;
 
-/// The memory that has to be free for another tab, in bytes.
+/// The free memory that another tab needs, in bytes.
 const TAB: u64 = 256 << 20;
 
-/// Whether another tab fits into what is free, of the machine and of the container that this process is in. Where
-/// nobody can tell, it does.
+/// Whether the free memory of the machine and of this process's container suffices for another tab; true if unknown.
 pub(crate) fn has_room() -> bool {
     let mut system = System::new();
     system.refresh_memory();

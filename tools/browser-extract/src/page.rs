@@ -9,7 +9,7 @@ use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
 use url::Url;
 
-/// What is taken of each page, and how.
+/// The options for each page.
 #[derive(Clone, Copy)]
 pub(crate) struct Extraction<'a> {
     pub(crate) session: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(crate) struct Extraction<'a> {
     pub(crate) expand: Expand,
     pub(crate) timeout: Option<Duration>,
     pub(crate) visible: bool,
-    /// What is taken beside the content.
+    /// The requested screenshot and PDF.
     pub(crate) capture: Capture<'a>,
     pub(crate) declines_consent: bool,
     /// Which JSON answers are taken.
@@ -64,6 +64,6 @@ impl Extraction<'_> {
     }
 }
 
-/// What to do about a page without text.
+/// The remedy for a page without text.
 const EMPTY_REMEDY: &str =
     "Look at the page with ragmaker-browser-navigate; name its content with --selector or wait for it with --wait-for.";

@@ -66,7 +66,7 @@ impl Host {
     }
 }
 
-/// What a worker does next.
+/// The next work of a worker.
 #[derive(Debug)]
 pub(crate) enum WorkItem {
     Load(Task),
@@ -122,7 +122,7 @@ impl Queue {
         self.active > 0
     }
 
-    /// What a worker does next. `has_memory` says whether there is memory for a page beside those that are loaded.
+    /// The next work of a worker. `has_memory` says whether there is memory for a page beside those that are loaded.
     pub(crate) fn next(&mut self, now: Instant, has_memory: bool) -> WorkItem {
         if self.active >= self.tabs || (self.active > 0 && !has_memory) {
             return WorkItem::Wait(Some(now + PAUSE));
@@ -213,7 +213,7 @@ impl Queue {
 fn not_asked(error: &Error) -> Error {
     let details = error.details();
     let not_asked = HTTP_ERROR
-        .error("the host answered 429 to another page and asks for a long wait: this page was not asked for")
+        .error("the host answered 429 to another page and asks for a long wait: this page was not requested")
         .remedy("Call again after the time that details.retry_after says.");
     ["http_status", "retry_after"]
         .into_iter()
@@ -270,7 +270,7 @@ mod tests {
         let WorkItem::Refused(task, error) = queue.next(later, true) else { panic!("it is refused") };
         assert!(
             error.is(HTTP_ERROR)
-                && error.message().contains("not asked for")
+                && error.message().contains("not requested")
                 && error.details()["url"] == "http://a.example/2",
             "{error}"
         );

@@ -14,7 +14,7 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// List what a person could act on in a page (buttons, links, fields, tabs) by `role:name`, as `browser_act`
+/// List the interactive elements of a page (buttons, links, fields, tabs) by `role:name`, as `browser_act`
 /// takes them. For the addresses of links use `browser_navigate`. Returns elements with their state, by default
 /// those of the main content and dialogs, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
@@ -24,7 +24,7 @@ pub struct Args {
     /// address of the page (default: the one used last)
     #[argh(option)]
     pub url: Option<String>,
-    /// only what is new or has another name or state since the last look at the page
+    /// list only elements that are new or changed since the last call
     #[argh(switch)]
     pub changed: bool,
     /// CSS selector of the part to list, such as body (default: the main content and dialogs)
@@ -36,7 +36,7 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds the call may take (default: 30, or 300 with a window)
+    /// timeout in seconds (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// CSS selector to wait for
@@ -45,28 +45,28 @@ pub struct Args {
     /// decline a consent banner first
     #[argh(switch)]
     pub dismiss_consent: bool,
-    /// file for a picture of the page: .png or .webp
+    /// screenshot file: .png or .webp
     #[argh(option)]
     pub screenshot: Option<PathBuf>,
-    /// capture the whole page, not only its visible part
+    /// capture the whole page, not only the visible part
     #[argh(switch)]
     pub full_page: bool,
-    /// CSS selector of what the picture shows
+    /// CSS selector of the element to capture
     #[argh(option)]
     pub screenshot_selector: Option<String>,
-    /// the picture has the numbers of the elements
+    /// number the elements in the screenshot
     #[argh(switch)]
     pub annotate: bool,
-    /// answer with a smaller copy of the picture, too
+    /// also return a smaller copy of the screenshot
     #[argh(switch)]
     pub image: bool,
-    /// file for the page as a PDF
+    /// PDF file of the page
     #[argh(option)]
     pub print_pdf: Option<PathBuf>,
-    /// number of elements to skip, as `next` says
+    /// number of elements to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most elements to list (default: as many as 6,000 characters hold)
+    /// maximum number of elements (default: as many as fit in 6,000 characters)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

@@ -20,7 +20,7 @@ use matching::keep_matching;
 
 /// Open a web page and list the links that a person could follow there. Use it to
 /// choose pages; `browser_extract` saves one. Returns title, HTTP status and links, paged by next; obstacle
-/// tells a challenge or a sign-in form.
+/// names a bot challenge or a sign-in form.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -34,22 +34,22 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// seconds it may take (default: 30, or 300 with a window)
+    /// timeout in seconds (default: 30, or 300 with a window)
     #[argh(option)]
     pub timeout: Option<Bounded<1, 3600>>,
     /// CSS selector to wait for
     #[argh(option)]
     pub wait_for: Option<String>,
-    /// everything: load pictures, fonts and media, too
+    /// everything also loads images, fonts and media
     #[argh(option, default = "Load::Text", from_str_fn(choice))]
     pub load: Load,
-    /// open folded parts and tabs first
+    /// first open collapsed sections and tabs
     #[argh(switch)]
     pub expand: bool,
-    /// scroll to the end first
+    /// first scroll to the end
     #[argh(switch)]
     pub scroll_to_end: bool,
-    /// load it again
+    /// reload the page
     #[argh(switch)]
     pub reload: bool,
     /// only links whose text or address matches this regex
@@ -63,26 +63,26 @@ pub struct Args {
     #[argh(switch)]
     #[serde(skip)]
     pub dismiss_consent: bool,
-    /// file for a picture of the page: .png or .webp
+    /// screenshot file: .png or .webp
     #[argh(option)]
     #[serde(skip)]
     pub screenshot: Option<PathBuf>,
-    /// capture the whole page, not only its visible part
+    /// capture the whole page, not only the visible part
     #[argh(switch)]
     #[serde(skip)]
     pub full_page: bool,
-    /// CSS selector of what the picture shows
+    /// CSS selector of the element to capture
     #[argh(option)]
     #[serde(skip)]
     pub screenshot_selector: Option<String>,
-    /// file for the page as a PDF
+    /// PDF file of the page
     #[argh(option)]
     #[serde(skip)]
     pub print_pdf: Option<PathBuf>,
-    /// links to leave out, as `next` says
+    /// number of links to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most links to list (default: as many as fit)
+    /// maximum number of links (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }
@@ -108,7 +108,7 @@ pub struct Answer {
     pub is_bot_detected: bool,
     /// The error code with which browser-extract refuses the page; null where it has content.
     pub obstacle: Option<&'static str>,
-    /// What ended the wait for the page's content.
+    /// The reason why the wait for the page's content ended.
     pub ready: Ready,
     /// The hosts with open requests; omitted if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -17,7 +17,7 @@ pub(crate) fn keep_matching(links: &mut Vec<Link>, pattern: &Pattern, time_limit
     });
     if is_late {
         return Err(TIMEOUT
-            .error("to look for the pattern of --match in the page's links takes too long")
+            .error("matching --match against the page's links took too long")
             .remedy("Give a pattern with fewer or smaller repetitions.")
             .detail("argument", "--match"));
     }

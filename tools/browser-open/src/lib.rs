@@ -7,7 +7,7 @@ use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, To
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Start a browser that later calls of the same session share; its cookies and logins last. Use it to
+/// Start a browser that later calls of the same session share; its cookies and logins are kept. Use it to
 /// gather several pages, or with a window for a person to log in. Returns the session and the browser.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
@@ -18,7 +18,7 @@ pub struct Args {
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
-    /// idle seconds until it closes
+    /// idle time in seconds after which it closes
     #[argh(option, default = "Bounded::new(IDLE_SECONDS)")]
     pub idle_timeout: Bounded<1, 604_800>,
 }

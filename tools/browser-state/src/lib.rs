@@ -26,20 +26,20 @@ const MAX_BYTES: u64 = 64 << 20;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// write them to this file, readable by its owner alone
+    /// write them to this file, readable only by its owner
     #[argh(option)]
     #[serde(skip)]
     pub export: Option<PathBuf>,
-    /// add the sign-ins of this file
+    /// import the logins of this file
     #[argh(option)]
     pub import: Option<PathBuf>,
     /// list stored domains and origins
     #[argh(switch)]
     pub list: bool,
-    /// remove all of it
+    /// remove all cookies and local storage
     #[argh(switch)]
     pub clear: bool,
-    /// form of the file: playwright, or netscape for cookies alone
+    /// format of the file: playwright, or netscape for cookies only
     #[argh(option, default = "Format::Playwright", from_str_fn(choice))]
     pub format: Format,
     /// name of the session
@@ -57,7 +57,7 @@ pub enum Format {
     Netscape,
 }
 
-/// What was exported, imported, removed or is there.
+/// The exported, imported, removed or stored state.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Answer {
     /// With --export: the file's absolute path.
@@ -152,11 +152,11 @@ fn read(path: &Path, format: Format, invocation: &Invocation) -> Result<State, E
     })?;
     match format {
         Format::Playwright => serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("is no storageState: line {}, column {}", error.line(), error.column()))
+            unreadable(format!("is not a storageState: line {}, column {}", error.line(), error.column()))
         }),
         Format::Netscape => match netscape::read(&text) {
             Ok(cookies) => Ok(State { cookies, origins: vec![] }),
-            Err(line) => Err(unreadable(format!("is no cookie file: line {line}"))),
+            Err(line) => Err(unreadable(format!("is not a cookie file: line {line}"))),
         },
     }
 }

@@ -7,7 +7,7 @@ use ragmaker_browser::Cookie;
 /// How the line of a cookie begins that scripts cannot read.
 const HTTP_ONLY: &str = "#HttpOnly_";
 
-/// The file with `cookies`. Cookies that the form cannot hold are left out: with a tab or a line break.
+/// The file with `cookies`. Cookies that the form cannot contain are left out: with a tab or a line break.
 pub(crate) fn write(cookies: &[Cookie]) -> String {
     let mut text = "# Netscape HTTP Cookie File\n".to_owned();
     for cookie in cookies {

@@ -1,4 +1,4 @@
-//! `ragmaker-cache-cleanup`: moves what is no part of a knowledge base out of its folder to the trash.
+//! `ragmaker-cache-cleanup`: moves files that are not part of a knowledge base from its folder to the trash.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -12,9 +12,9 @@ use ragmaker_project::{
 use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
 
-/// Tidy the folder of a finished knowledge base: files that do not belong to it, such as downloads and drafts, go to the trash.
-/// Catalog, documents, reports and browser sign-ins stay. To start again use `init_cache`. Returns what was moved and
-/// what was kept.
+/// Clean up the folder of a finished knowledge base: files that do not belong to it, such as downloads and drafts, move
+/// to the trash. Catalog, documents, reports and browser sign-ins stay. To start again use `init_cache`. Returns what
+/// was moved and what was kept.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -28,7 +28,7 @@ pub struct Args {
 pub struct Answer {
     /// The absolute path of the folder.
     pub target_directory: String,
-    /// What was moved and what was kept.
+    /// The moved and the kept entries.
     #[serde(flatten)]
     pub cleared: Cleared,
 }
@@ -56,7 +56,7 @@ impl Tool for Args {
         roots.directory_to_write(&folder.to_string_lossy())?;
         if let Some(root) = roots.all().iter().find(|root| root.path == folder) {
             return Err(PATH_NOT_WRITABLE
-                .error(format!("{} is a root itself: what else is in it may not be clutter", root.path.display()))
+                .error(format!("{} is a root itself: its other files may be needed", root.path.display()))
                 .remedy("Move the knowledge base into a folder of its own with ragmaker-install-knowledge-base.")
                 .detail("path", folder.to_string_lossy()));
         }

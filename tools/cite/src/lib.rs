@@ -25,7 +25,7 @@ pub struct Args {
     /// citation to check, as in a search hit (default: any place)
     #[argh(option)]
     pub citation: Option<String>,
-    /// file of a whole answer, each quotation followed by `[PATH#SLUG]`; - is standard input
+    /// file with an answer whose quotations are each followed by `[PATH#SLUG]`; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
     /// the answer itself, instead of a file
@@ -34,10 +34,10 @@ pub struct Args {
     /// folder of a knowledge base; may be repeated (default: all)
     #[argh(option)]
     pub kb_root: Vec<PathBuf>,
-    /// number of claims to skip, as `next` says
+    /// number of claims to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most claims to return (default: as many as fit)
+    /// maximum number of claims (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }
@@ -83,7 +83,7 @@ impl Args {
             (None, Some(path), None) => read_answer(path, invocation).map(|answer| claims(&answer)),
             (None, None, Some(text)) => Ok(claims(text)),
             (None, None, None) => Err(clash("there is nothing to check", "--quote")),
-            _ => Err(clash("--quote, --answer and --text exclude each other", "--answer")),
+            _ => Err(clash("--quote, --answer and --text cannot be combined", "--answer")),
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct Args {
     /// file or link to delete; a relative path starts at the project root
     #[argh(option)]
     pub path: String,
-    /// delete it for good
+    /// delete permanently
     #[argh(switch)]
     pub permanent: bool,
 }

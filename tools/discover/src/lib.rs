@@ -13,13 +13,13 @@ use serde_json::Value;
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
-    /// whose form they take: gemini (the default), openai, anthropic or mcp
+    /// format of the declarations: gemini (the default), openai, anthropic or mcp
     #[argh(option, default = "Format::Gemini")]
     format: Format,
     /// print the tools for one kind of work: gather, fetch, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,
-    /// print the tool that runs shell lines, too
+    /// also print `run_command`
     #[argh(switch)]
     commands: bool,
 }

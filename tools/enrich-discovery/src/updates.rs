@@ -74,7 +74,7 @@ fn invalid(reason: &str) -> Error {
 }
 
 fn invalid_element(at: usize, reason: &str) -> Error {
-    invalid(&format!("update {at}, counted from 0: {reason}")).detail("index", at)
+    invalid(&format!("element {at}: {reason}")).detail("index", at)
 }
 
 fn failed(reason: InputError, name: &str) -> Error {
@@ -98,11 +98,8 @@ mod tests {
             ("", "not JSON"),
             ("7", "neither an array nor an object"),
             ("[]", "lists nothing"),
-            ("[7]", "update 0"),
-            (
-                r#"[{"path": "a", "title": "b"}, {"path": "a", "titel": "b"}]"#,
-                "update 1, counted from 0: unknown field",
-            ),
+            ("[7]", "element 0"),
+            (r#"[{"path": "a", "title": "b"}, {"path": "a", "titel": "b"}]"#, "element 1: unknown field"),
             (r#"{"path": "a", "url": "b", "title": "c"}"#, "one of the two"),
             (r#"{"title": "c"}"#, "one of the two"),
             (r#"{"path": " ", "title": "c"}"#, "one of the two"),

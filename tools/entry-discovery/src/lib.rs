@@ -24,13 +24,13 @@ pub struct Args {
     /// name of the knowledge base
     #[argh(option)]
     pub title: Option<String>,
-    /// what the knowledge base is about
+    /// summary of the content of the knowledge base
     #[argh(option)]
     pub summary: Option<String>,
-    /// where its documents come from
+    /// source of its documents
     #[argh(option)]
     pub source_url: Option<String>,
-    /// kind of that source
+    /// type of that source
     #[argh(option, from_str_fn(choice))]
     pub src_type: Option<SourceType>,
 }

@@ -22,10 +22,10 @@ use crate::documents::{SkippedDocument, Source};
 
 /// The knowledge base has no document that could be written.
 pub const NO_DOCUMENTS: Code =
-    Code::new("NO_DOCUMENTS", "Save documents first, or see with ragmaker-verify what is wrong with the catalog.");
+    Code::new("NO_DOCUMENTS", "Save documents first, or check the catalog with ragmaker-verify.");
 
-/// Write a knowledge base to one file for other programs: llms-txt (an index), markdown (all documents), jsonl (a
-/// document a line) or wacz (a web archive). To copy it as it is use `install_knowledge_base`. Returns the file,
+/// Write a knowledge base to one file for other programs: llms-txt (an index), markdown (all documents), jsonl (one
+/// document per line) or wacz (a web archive). To copy it as it is use `install_knowledge_base`. Returns the file,
 /// its size and what was left out.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
@@ -33,13 +33,13 @@ pub struct Args {
     /// folder of the knowledge base
     #[argh(option)]
     pub kb_root: PathBuf,
-    /// form of the file
+    /// format of the file
     #[argh(option, from_str_fn(choice))]
     pub format: Format,
     /// file to write
     #[argh(option)]
     pub output: PathBuf,
-    /// replace a file that is there
+    /// replace an existing file
     #[argh(switch)]
     pub overwrite: bool,
 }

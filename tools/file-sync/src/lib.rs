@@ -19,7 +19,7 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// folder to read, with all folders in it
+    /// folder to read, including subfolders
     #[argh(option)]
     pub source_dir: PathBuf,
     /// folder of the knowledge base; created if missing
@@ -31,13 +31,13 @@ pub struct Args {
     /// glob of files to read, such as docs/**; source files become code; may be repeated (default: all documents)
     #[argh(option)]
     pub include: Vec<String>,
-    /// glob of files to leave out; may be repeated
+    /// glob of files to exclude; may be repeated
     #[argh(option)]
     pub exclude: Vec<String>,
-    /// read what .gitignore and the like list, too
+    /// also read files that .gitignore and the like exclude
     #[argh(switch)]
     pub no_ignore: bool,
-    /// print each file as one line of JSON when it is done, instead of an answer
+    /// print one line of JSON per file when it is done, instead of an answer
     #[argh(switch)]
     pub jsonl: bool,
 }
@@ -49,7 +49,7 @@ pub struct Facts {
     pub source_dir: String,
     /// The catalog's absolute path.
     pub catalog_file: String,
-    /// The files that are no documents, by the reason.
+    /// The files that are not documents, by the reason.
     pub skipped: Vec<Skipped>,
 }
 

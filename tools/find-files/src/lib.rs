@@ -35,16 +35,16 @@ pub struct Args {
     /// order: modified (the latest first) or name
     #[argh(option, default = "Sort::Modified", from_str_fn(choice))]
     pub sort: Sort,
-    /// find files that an ignore file lists, too
+    /// include files that an ignore file lists
     #[argh(switch)]
     pub no_ignore: bool,
-    /// find files whose names begin with a dot, too
+    /// include files whose names begin with a dot
     #[argh(switch)]
     pub hidden: bool,
-    /// number of entries to skip, as `next` says
+    /// number of entries to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most entries to return (default: as many as fit)
+    /// maximum number of entries (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

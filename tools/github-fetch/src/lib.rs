@@ -11,12 +11,12 @@ use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolati
 use serde::Serialize;
 
 /// Save the documents of a Git repository, or of a folder of it, in a knowledge base, each with its address at
-/// the commit. Only what is needed is fetched; again, only what changed. For plain folders use `file_sync`.
+/// the commit. A repeated run fetches only what changed. For plain folders use `file_sync`.
 /// Returns the commit, counts and what is new, changed, gone or failed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// address to clone, page of a folder or file on GitHub or the like, or a local path
+    /// clone URL, page of a folder or file on GitHub or a similar site, or local path
     #[argh(option)]
     pub repo_url: String,
     /// folder or file in the repository (default: what the address names, else all)
@@ -26,10 +26,10 @@ pub struct Args {
     #[argh(option, long = "ref")]
     #[serde(rename = "ref")]
     pub reference: Option<String>,
-    /// glob of files to take, such as *.rs; source files become code; may be repeated (default: all documents)
+    /// glob of files to save, such as *.rs; source files become code; may be repeated (default: all documents)
     #[argh(option)]
     pub include: Vec<String>,
-    /// glob of files to leave out; may be repeated
+    /// glob of files to exclude; may be repeated
     #[argh(option)]
     pub exclude: Vec<String>,
     /// folder of the knowledge base; created if missing
@@ -38,7 +38,7 @@ pub struct Args {
     /// folder for the documents (default: cache/documents in --kb-root)
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// print each file as one line of JSON when it is done, instead of an answer
+    /// print one line of JSON per file when it is done, instead of an answer
     #[argh(switch)]
     pub jsonl: bool,
 }
@@ -59,7 +59,7 @@ pub struct Facts {
     pub bytes_fetched: u64,
     /// The catalog's absolute path.
     pub catalog_file: String,
-    /// The files that are no documents, by the reason.
+    /// The files that are not documents, by the reason.
     pub skipped: Vec<Skipped>,
 }
 

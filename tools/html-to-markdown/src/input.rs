@@ -28,7 +28,7 @@ pub(crate) fn read(path: Option<&Path>) -> Result<Vec<u8>, Error> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(INPUT_TOO_LARGE
             .error(format!("the page has more than {MAX_BYTES} bytes"))
-            .remedy("Give one page; this is larger than any."));
+            .remedy(format!("Split the input: a page has at most {MAX_BYTES} bytes.")));
     }
     Ok(bytes)
 }

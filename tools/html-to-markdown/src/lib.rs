@@ -34,10 +34,10 @@ pub struct Args {
     /// convert everything, not only the main content
     #[argh(switch)]
     pub whole: bool,
-    /// CSS selector of what to convert, instead of the main content
+    /// CSS selector of the content to convert (default: the main content)
     #[argh(option)]
     pub selector: Option<String>,
-    /// print the Markdown alone, not JSON
+    /// print only the Markdown, without JSON
     #[argh(switch)]
     #[serde(skip)]
     pub raw: bool,
@@ -50,11 +50,11 @@ pub struct Args {
     /// catalog file to record the page in, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// convert a page a line: JSON objects with html in, JSON objects with text out
+    /// convert one page per line: JSON objects with html in, JSON objects with text out
     #[argh(switch)]
     #[serde(skip)]
     pub jsonl: bool,
-    /// convert the pages of a WARC archive, as --jsonl prints them
+    /// convert the pages of a WARC archive, with output as of --jsonl
     #[argh(switch)]
     #[serde(skip)]
     pub warc: bool,
@@ -62,19 +62,19 @@ pub struct Args {
     #[argh(switch)]
     #[serde(skip)]
     pub any_status: bool,
-    /// how many pages of a stream are converted at once (default: 1)
+    /// number of threads for a stream (default: 1)
     #[argh(option)]
     #[serde(skip)]
     pub jobs: Option<NonZeroUsize>,
-    /// the most milliseconds for a page of a stream (default: 1000)
+    /// timeout in milliseconds for a page of a stream (default: 1000)
     #[argh(option)]
     #[serde(skip)]
     pub timeout_ms: Option<u64>,
-    /// the most bytes of a page of a stream (default: 20000000)
+    /// maximum size in bytes of a page of a stream (default: 20000000)
     #[argh(option)]
     #[serde(skip)]
     pub max_bytes: Option<usize>,
-    /// the most pages of a stream that may fail (default: any number)
+    /// maximum number of failed pages of a stream (default: any number)
     #[argh(option)]
     #[serde(skip)]
     pub max_failures: Option<usize>,
@@ -267,7 +267,7 @@ impl Args {
                 Ok(Url::from_file_path(&path).map_or_else(|()| path.to_string_lossy().into_owned(), Into::into))
             }
             (None, None, None) => Err(ARGUMENT_ERROR
-                .error("the file would have no name: the page states no address")
+                .error("the page has no address to name the file after")
                 .remedy("Give its address as --base-url.")
                 .detail("argument", "--base-url")),
         }
@@ -320,7 +320,7 @@ impl Args {
 }
 
 fn conflict(one: &str, other: &str) -> Error {
-    ARGUMENT_ERROR.error(format!("{one} and {other} exclude each other")).detail("argument", other)
+    ARGUMENT_ERROR.error(format!("{one} and {other} cannot be combined")).detail("argument", other)
 }
 
 /// The tool's error for a failed conversion.
@@ -328,7 +328,7 @@ fn refusal(error: &Conversion) -> Error {
     let message = error.to_string();
     match error {
         Conversion::EmptyContent => EMPTY_CONTENT.error(message).remedy(
-            "Use --whole to convert all there is; a page that needs a browser to fill it is for ragmaker-browser-extract.",
+            "Use --whole to convert the whole page; use ragmaker-browser-extract for a page that scripts fill.",
         ),
         Conversion::NothingSelected => SELECTOR_NOT_FOUND.error(message).detail("argument", "--selector"),
         Conversion::BadSelector(_) => ARGUMENT_ERROR.error(message).detail("argument", "--selector"),

@@ -27,29 +27,29 @@ pub use plan::Plan;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// http or https address of the page, or of where a section starts
+    /// URL of the page, or of the start of a section
     #[argh(option)]
     pub url: String,
     /// save every page of the section below the address
     #[argh(switch)]
     pub section: bool,
-    /// address that the section is below, instead of --url
+    /// URL prefix of the section (default: --url)
     #[argh(option)]
     pub prefix: Option<String>,
-    /// links to follow from --url at most (default: any, and sitemaps and llms.txt)
+    /// maximum link depth from --url (default: any, and sitemaps and llms.txt)
     #[argh(option)]
     pub depth: Option<Bounded<0, 100>>,
-    /// most pages of the section
+    /// maximum number of pages
     #[argh(option, default = "Bounded::new(1000)")]
     pub max_pages: Bounded<1, 100_000>,
-    /// only addresses with this regular expression
+    /// only URLs that match this regular expression
     #[argh(option, long = "match")]
     #[serde(rename = "match")]
     pub matching: Option<String>,
-    /// no addresses with this regular expression
+    /// exclude URLs that match this regular expression
     #[argh(option)]
     pub exclude: Option<String>,
-    /// save nothing; list which addresses would be kept or dropped, and why
+    /// save nothing; list which URLs would be saved or skipped, and why
     #[argh(switch)]
     pub dry_run: bool,
     /// folder of the knowledge base
@@ -58,7 +58,7 @@ pub struct Args {
     /// folder to save to (default: documents beside the catalog)
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// characters of a page, or addresses of a plan, to leave out
+    /// number of characters of a page, or URLs of a plan, to skip
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
     /// whether thin pages are opened in the browser session: auto or never
@@ -67,16 +67,16 @@ pub struct Args {
     /// name of the browser session
     #[argh(option)]
     pub session: Option<String>,
-    /// requests of a section at once
+    /// number of parallel requests of a section
     #[argh(option, default = "Bounded::new(1)")]
     pub concurrency: Bounded<1, 16>,
-    /// longest wait in seconds that a site may ask for
+    /// maximum wait in seconds that a site may request
     #[argh(option, default = "Bounded::new(60)")]
     pub max_wait: Bounded<0, 3600>,
-    /// most bytes to receive of a page
+    /// maximum size of a page in bytes
     #[argh(option, default = "MaxBytes::new(20_000_000)")]
     pub max_bytes: MaxBytes,
-    /// print each page of a section as it ends, as one line of JSON, and no answer
+    /// print one line of JSON per page when it is done, instead of an answer
     #[argh(switch)]
     pub jsonl: bool,
 }

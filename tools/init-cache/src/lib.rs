@@ -17,7 +17,7 @@ pub struct Args {}
 pub struct Answer {
     /// The absolute path of the cache folder.
     pub cache_directory: String,
-    /// What was moved and what was kept.
+    /// The moved and the kept entries.
     #[serde(flatten)]
     pub cleared: Cleared,
 }

@@ -17,7 +17,7 @@ pub(crate) struct Entries {
 /// Every entry beneath `folder`; no link is followed.
 ///
 /// # Errors
-/// What the system says, and [`io::ErrorKind::InvalidInput`] for what is neither a file, a link nor a directory.
+/// The system's error, and [`io::ErrorKind::InvalidInput`] for what is neither a file, a link nor a directory.
 pub(crate) fn entries(folder: &Path) -> io::Result<Entries> {
     let mut found = Entries::default();
     let mut left = vec![PathBuf::new()];
@@ -49,7 +49,7 @@ pub(crate) fn entries(folder: &Path) -> io::Result<Entries> {
 /// Adds to the folder `to` the entries of the folder `from` whose names it does not have; folders may be empty.
 ///
 /// # Errors
-/// What the system says, and [`io::ErrorKind::InvalidInput`] as for [`entries`].
+/// The system's error, and [`io::ErrorKind::InvalidInput`] as for [`entries`].
 pub(crate) fn add_missing(from: &Path, to: &Path) -> io::Result<()> {
     let Entries { folders, files } = entries(from)?;
     for path in folders.into_iter().map(|path| to.join(path)) {
@@ -70,7 +70,7 @@ pub(crate) fn add_missing(from: &Path, to: &Path) -> io::Result<()> {
 /// has, or does not have yet, are passed over.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub(crate) fn set_permissions(from: &Path, to: &Path) -> io::Result<()> {
     // The deepest first: a folder that may not be entered would hide those in it.
     for path in entries(from)?.folders.iter().rev().map(PathBuf::as_path).chain([Path::new("")]) {
@@ -87,7 +87,7 @@ pub(crate) fn set_permissions(from: &Path, to: &Path) -> io::Result<()> {
 /// file system has no second names, or a link to the same place.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 fn again(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder)?;

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{source::Source, target::Target};
 
-/// The target holds something already.
+/// The target contains something already.
 pub const TARGET_NOT_EMPTY: Code = Code::new(
     "TARGET_NOT_EMPTY",
     "Choose another --target-kb-root, or add to it with --force: documents with the same address are replaced, all others are kept.",
@@ -31,13 +31,13 @@ pub struct Args {
     /// folder of a knowledge base to copy; may be repeated
     #[argh(option)]
     pub source: Vec<PathBuf>,
-    /// folder to put them in, each in a folder of its name; with --merge the knowledge base itself
+    /// target folder, with a subfolder for each; with --merge the knowledge base itself
     #[argh(option)]
     pub target_kb_root: PathBuf,
-    /// make one knowledge base of all sources
+    /// merge all sources into one knowledge base
     #[argh(switch)]
     pub merge: bool,
-    /// add to what is there; documents of one address are replaced
+    /// add to an existing knowledge base; documents with the same address are replaced
     #[argh(switch)]
     pub force: bool,
 }

@@ -62,7 +62,7 @@ impl Target {
         if let Some(source) = self.sources.iter().find(|source| source.root == *root) {
             return Err(about(
                 ARGUMENT_ERROR
-                    .error(format!("{} is source and target", source.root.display()))
+                    .error(format!("{} is both source and target", source.root.display()))
                     .remedy("Choose another --target-kb-root.")
                     .detail("argument", "--target-kb-root"),
             ));
@@ -84,7 +84,7 @@ impl Target {
         if has_profile {
             return Err(about(
                 ARGUMENT_ERROR
-                    .error(format!("{} holds browser profiles", root.display()))
+                    .error(format!("{} contains browser profiles", root.display()))
                     .remedy("Choose another --target-kb-root, such as kb/NAME.")
                     .detail("argument", "--target-kb-root"),
             ));
@@ -130,7 +130,7 @@ impl Target {
         let opened = File::open(folder).map_err(failed(folder))?;
         match lock_within(opened, LockKind::Exclusive, Instant::now() + WAIT) {
             Ok(None) => Err(FILE_LOCKED
-                .error(format!("{} was locked for {} seconds", folder.display(), WAIT.as_secs()))
+                .error(format!("{} is still locked after {} seconds", folder.display(), WAIT.as_secs()))
                 .detail("path", self.root.to_string_lossy())),
             Ok(lock) => Ok(lock),
             // Some network file systems have no locks.

@@ -29,19 +29,19 @@ pub struct Args {
     /// directory to list; a relative path starts at the project root
     #[argh(option, default = "String::from(\".\")")]
     pub path: String,
-    /// how many levels to go down
+    /// depth of the listing
     #[argh(option, default = "Bounded::new(1)")]
     pub depth: Bounded<1, 1000>,
-    /// list hidden and ignored entries too
+    /// include hidden and ignored entries
     #[argh(switch)]
     pub all: bool,
     /// order: name, size or modified
     #[argh(option, default = "Sort::Name", from_str_fn(choice))]
     pub sort: Sort,
-    /// number of entries to skip, as `next` says
+    /// number of entries to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most entries to return (default: as many as fit)
+    /// maximum number of entries (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }
@@ -100,7 +100,7 @@ impl Tool for Args {
         let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         place.check_directory()?;
         if !self.all {
-            place.check_ignored().map_err(|error| error.remedy("Add --all to list it all the same."))?;
+            place.check_ignored().map_err(|error| error.remedy("Use --all to list it."))?;
         }
         let base = place.path();
         let depth = usize::try_from(self.depth.get()).unwrap_or(usize::MAX);

@@ -39,7 +39,7 @@ struct Arguments {
     /// offer the tools for one kind of work: gather, fetch, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,
-    /// offer only these tools: their names, with commas between
+    /// offer only these tools: names separated by commas
     #[argh(option)]
     tools: Option<String>,
     /// offer only tools that change neither files nor anything outside the project
@@ -58,7 +58,8 @@ struct Arguments {
     #[cfg(feature = "http")]
     #[argh(option)]
     http: Option<http::Listen>,
-    /// file with the token that HTTP clients have to send; created if missing (default: a new token in the project's cache folder)
+    /// file with the token that HTTP clients must send; created if missing (default: a new token in the project's cache
+    /// folder)
     #[cfg(feature = "http")]
     #[argh(option)]
     token_file: Option<std::path::PathBuf>,
@@ -110,7 +111,7 @@ fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
     };
     #[cfg(not(feature = "http"))]
     let outcome = runtime.block_on(server.serve());
-    // Work that goes on in a thread has nobody to tell.
+    // Work that continues in a thread has no client for its result.
     runtime.shutdown_background();
     outcome.map_err(|error| failed(&error))
 }

@@ -27,10 +27,10 @@ use tokio::{
 /// How many resources one page of the list has.
 const PAGE: usize = 500;
 
-/// How often watched resources are looked at.
+/// The interval at which watched resources are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often new knowledge bases are looked for, which takes a walk through the project.
+/// The interval of the search for new knowledge bases, which walks through the project.
 const SEARCH: Duration = Duration::from_secs(10);
 
 /// The maximum number of subscriptions that are accepted and not yet acknowledged.
@@ -45,7 +45,7 @@ pub(crate) struct Resources {
     host: Arc<HostOptions>,
     /// The watches of a client of the older revisions: by address, and that of the list without one.
     watches: Arc<Mutex<HashMap<Option<String>, AbortHandle>>>,
-    /// What subscriptions of the newest revision start from, between their acceptance and their acknowledgement.
+    /// The subscriptions of the newest revision that are accepted and not yet acknowledged.
     accepted: Arc<std::sync::Mutex<Vec<PendingSubscription>>>,
 }
 
@@ -83,7 +83,7 @@ impl Resources {
         Ok(list)
     }
 
-    /// What a resource says.
+    /// Reads a resource.
     pub(crate) async fn read(&self, uri: String) -> Result<ReadResourceResult, ErrorData> {
         let (host, asked) = (Arc::clone(&self.host), uri.clone());
         let Contents { text, mime_type } = blocking(move || resources::read(&asked, &host)).await?;
@@ -187,7 +187,7 @@ impl Drop for Resources {
     }
 }
 
-/// What is watched, as it was seen last.
+/// The last seen state of the watched resources.
 #[derive(Debug)]
 struct WatchedResources {
     host: Arc<HostOptions>,

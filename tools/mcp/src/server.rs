@@ -342,7 +342,7 @@ fn result(answer: Result<Value, Error>, shows_data_alone: bool) -> CallToolResul
     result
 }
 
-/// `answer`, and the image that it holds in base64, which a model would otherwise read as text.
+/// `answer`, and the image that it contains in base64, which a model would otherwise read as text.
 fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
     let mime_type = answer["mime_type"].as_str().filter(|mime_type| {
         // Clients show pictures of pixels; an SVG is text.

@@ -60,7 +60,7 @@ impl Token {
         Ok(Self { text, file: file.to_owned() })
     }
 
-    /// Whether the value of an `Authorization` header holds the token. The comparison takes the same time
+    /// Whether the value of an `Authorization` header contains the token. The comparison takes the same time
     /// wherever the two differ.
     pub(crate) fn admits(&self, authorization: Option<&[u8]>) -> bool {
         let Some((scheme, given)) = authorization.and_then(|value| value.split_at_checked("Bearer ".len())) else {

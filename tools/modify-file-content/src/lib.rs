@@ -34,10 +34,10 @@ pub struct Args {
     /// text to replace, exactly as it is in the file
     #[argh(option)]
     pub old_text: String,
-    /// text to put in its place; may be empty
+    /// replacement text; may be empty
     #[argh(option)]
     pub new_text: String,
-    /// how often the old text is in the file; all of them are replaced, or none if the number is wrong
+    /// number of occurrences of the old text; all are replaced, or none if the number is wrong
     #[argh(option, default = "Bounded::new(1)")]
     pub count: Bounded<1, { u64::MAX }>,
 }
@@ -82,7 +82,7 @@ impl Tool for Args {
         if self.old_text.is_empty() || self.old_text == self.new_text {
             let reason = if self.old_text.is_empty() { "it is empty" } else { "--new-text is the same" };
             return Err(ARGUMENT_ERROR
-                .error(format!("--old-text cannot be used: {reason}"))
+                .error(format!("--old-text is invalid: {reason}"))
                 .remedy("Use ragmaker-write-file to write a whole file.")
                 .detail("argument", "--old-text"));
         }
@@ -164,7 +164,7 @@ impl Args {
         let near = first.and_then(|first| text.lines().position(|line| plain(line).contains(&first)));
         match near {
             Some(index) => error
-                .remedy(format!("Line {} is like its first line: read it and copy it exactly.", index + 1))
+                .remedy(format!("Line {} is similar to its first line: read it and copy it exactly.", index + 1))
                 .detail("near_line", index + 1),
             None => error,
         }

@@ -11,16 +11,16 @@ use serde::Serialize;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// what to move; a relative path starts at the project root, a link is moved itself
+    /// path to move; a relative one starts at the project root; a symbolic link itself is moved
     #[argh(option)]
     pub source_path: String,
-    /// its new path, name included; missing directories are made
+    /// new path, name included; missing directories are created
     #[argh(option)]
     pub destination_path: String,
-    /// replace a file or an empty directory that is there
+    /// replace an existing file or empty directory
     #[argh(switch)]
     pub overwrite: bool,
-    /// move what is in the directory into the one that is there; a name in both is an error unless overwrite is set
+    /// move the content of the directory into an existing one; a name in both is an error unless overwrite is set
     #[argh(switch)]
     pub merge: bool,
 }

@@ -17,7 +17,7 @@ mod overview;
 
 pub use overview::{FoundProgram, Language, Statistics};
 
-/// Say where the project is, what may be read and written and why, and how the tools are configured. Call
+/// Report the project root, what may be read and written and why, and the configuration. Call
 /// it when a path is refused: resolve explains one. Returns roots, limits and environment; with statistics
 /// also files by language and browsers.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
@@ -163,7 +163,7 @@ impl Tool for Args {
     }
 }
 
-/// The variables of the table that are set. None of them holds a secret: what does is in a file that only
+/// The variables of the table that are set. None of them contains a secret: what does is in a file that only
 /// its owner can read.
 fn configuration() -> Vec<Setting> {
     let set = |variable: &ragmaker_project::Variable| {

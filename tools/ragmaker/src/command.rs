@@ -6,7 +6,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// The arguments, for people.
     pub(crate) hint: &'static str,
-    /// What it does, in a few words.
+    /// Its purpose, in a few words.
     pub(crate) purpose: &'static str,
 }
 
@@ -22,7 +22,7 @@ pub(crate) const WORKFLOWS: [Command; 2] = [
 
 /// The programs that serve tools to a model. Each is also an executable of its own.
 pub(crate) const HOSTS: [Command; 4] = [
-    command("agent", "[REQUEST]", "let a model work with the tools, or talk to it"),
+    command("agent", "[REQUEST]", "run the terminal agent: one request, or a conversation"),
     command("mcp", "", "serve the tools to an agent over the Model Context Protocol"),
     command("discover", "", "print the tools as function declarations"),
     command("call", "TOOL", "run a tool with JSON arguments from standard input"),
@@ -31,9 +31,9 @@ pub(crate) const HOSTS: [Command; 4] = [
 /// The commands of `ragmaker` itself.
 pub(crate) const OWN: [Command; 4] = [
     command("setup", "", "find or install Chromium, ChromeDriver and pdftotext"),
-    command("doctor", "", "check what the tools need, and say what to do"),
+    command("doctor", "", "check everything that the tools need, and advise"),
     command("connect", "CLIENT", "set up gemini, claude, codex, opencode, vscode, cursor or zed"),
-    command("link", "--dir DIR", "make links, so that each tool can be called by its own name"),
+    command("link", "--dir DIR", "create links, so that each tool can be called by its own name"),
 ];
 
 /// Every command that is not a tool.

@@ -16,11 +16,11 @@ use serde::Serialize;
 
 use crate::{command::HOSTS, form::Form};
 
-/// Make a link to this executable for each tool, so that a tool can be called by its own name.
+/// Create a link to this executable for each tool, so that a tool can be called by its own name.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
-    /// folder for the links; it is made if missing (default: the folder of this executable)
+    /// folder for the links; created if missing (default: the folder of this executable)
     #[argh(option)]
     dir: Option<PathBuf>,
     /// remove the links instead
@@ -40,7 +40,7 @@ struct Answer {
     links: Vec<String>,
     /// The number of links that were there already.
     unchanged: usize,
-    /// The files of these names that are no such links. They stay.
+    /// The files of these names that are not such links. They stay.
     kept: Vec<String>,
 }
 
@@ -60,13 +60,13 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
             let _ = write!(text, ", {} unchanged", answer.unchanged);
         }
         if !answer.kept.is_empty() {
-            let _ = write!(text, "\nkept, because they are no such links: {}", answer.kept.join(", "));
+            let _ = write!(text, "\nkept, because they are not such links: {}", answer.kept.join(", "));
         }
         text + "\n"
     })
 }
 
-/// What is at the place of a link.
+/// The file at the path of a link.
 enum Found {
     Nothing,
     /// A link to this program.

@@ -1,4 +1,4 @@
-//! What there is, on one screen.
+//! The overview of commands and tools.
 
 use std::{fmt::Write, process::ExitCode};
 

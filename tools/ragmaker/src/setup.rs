@@ -19,7 +19,7 @@ use crate::form::{Form, ask};
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
-    /// install without a question, also with sudo
+    /// install without confirmation, also with sudo
     #[argh(switch)]
     yes: bool,
     /// text (the default) or json
@@ -27,7 +27,7 @@ struct Arguments {
     output: Form,
 }
 
-/// What is there now.
+/// The installed programs.
 #[derive(Serialize)]
 struct Answer {
     chromium: String,

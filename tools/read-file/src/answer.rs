@@ -40,7 +40,7 @@ pub struct Answer {
     /// The ends of its first lines: lf, crlf, cr, mixed or none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub newline: Option<&'static str>,
-    /// Whether bytes that are no text of the encoding are shown as U+FFFD.
+    /// Whether bytes that are invalid in the encoding are shown as U+FFFD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lossy: Option<Lossy>,
     /// The number of lines in the file; null if it is too large to count (over 256 MiB) or not text.

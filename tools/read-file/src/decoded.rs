@@ -23,7 +23,7 @@ pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option
     let encoding = Encoding::named(label).ok_or_else(|| {
         ARGUMENT_ERROR
             .error(format!("--encoding cannot be {label:?}: there is no such encoding"))
-            .remedy("Leave it out to have it found, or use a label of the web such as shift_jis.")
+            .remedy("Omit it to detect the encoding, or use a WHATWG label such as shift_jis.")
             .detail("argument", "--encoding")
     })?;
     let Encoding::Unicode(unicode) = encoding else { return Ok(Some(Identified { encoding, mark: 0 })) };

@@ -57,10 +57,10 @@ pub struct Args {
     /// first line to return, counted from 0
     #[argh(option)]
     pub offset: Option<u64>,
-    /// lines to return (default: as many as fit)
+    /// maximum number of lines (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Bounded<1, { u64::MAX }>>,
-    /// characters of the first line to leave out, as `next` says
+    /// number of characters of the first line to skip (from `next`)
     #[argh(option, default = "0")]
     pub column_offset: u64,
     /// first line to return, counted from 1, instead of --offset
@@ -69,7 +69,7 @@ pub struct Args {
     /// last line to return, counted from 1, instead of --limit
     #[argh(option)]
     pub end_line: Option<Bounded<1, { u64::MAX }>>,
-    /// lines to return from the end
+    /// number of lines to return from the end
     #[argh(option)]
     pub tail: Option<Bounded<1, { u64::MAX }>>,
     /// encoding, such as Shift-JIS, where detection is wrong
@@ -78,11 +78,11 @@ pub struct Args {
     /// pages of a PDF to read, counted from 1, as 3, 2-5 or 4-
     #[argh(option)]
     pub pages: Option<String>,
-    /// how to show the file: auto, text or base64
+    /// form of the content: auto, text or base64
     #[argh(option, long = "as", default = "OutputForm::Auto", from_str_fn(choice))]
     #[serde(rename = "as")]
     pub shown_as: OutputForm,
-    /// read it even if .gitignore or the like lists it
+    /// read it even if an ignore file lists it
     #[argh(switch)]
     pub no_ignore: bool,
 }

@@ -49,7 +49,7 @@ impl RequestedPart {
         .collect();
         let conflict = |other: &str| {
             Err(ARGUMENT_ERROR
-                .error(format!("{} cannot be used with {other}", given[0]))
+                .error(format!("{} and {other} cannot be combined", given[0]))
                 .remedy("Use --offset with --limit, --start-line with --end-line, or --tail alone.")
                 .detail("argument", given[0]))
         };

@@ -90,7 +90,7 @@ impl Text {
             let total = found.1.total.unwrap_or_default();
             return Err(OFFSET_BEYOND_END
                 .error(format!("{path} has {total} lines, and the range begins after them"))
-                .remedy(format!("The last line is --offset {}.", total.saturating_sub(1)))
+                .remedy(format!("The last line is at --offset {}.", total.saturating_sub(1)))
                 .detail("path", path)
                 .detail("total_lines", total));
         };

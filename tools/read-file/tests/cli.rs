@@ -1,4 +1,4 @@
-//! `ragmaker-read-file` from outside: what agents read of files, and what they are told otherwise.
+//! `ragmaker-read-file` from outside: the content of files, and the errors.
 
 use std::{
     io::Write,

@@ -1,4 +1,4 @@
-//! `ragmaker-read-file` where the tree, the disk or the reader works against it.
+//! `ragmaker-read-file` with a hostile tree, disk or reader.
 #![cfg(unix)]
 
 use std::{

@@ -1,4 +1,4 @@
-//! `ragmaker-read-file` and images: what they are by their content, and how large.
+//! `ragmaker-read-file` and images: their type by content, and their size.
 
 use std::{fs, path::Path, process::Command};
 

@@ -1,4 +1,4 @@
-//! What holds for any file: paging by `next` gives back exactly its text.
+//! Properties of any file: paging by `next` returns exactly its text.
 
 use std::fs;
 

@@ -46,22 +46,22 @@ pub struct Args {
     /// glob of files to read in folders, such as *.md; may be repeated
     #[argh(option)]
     pub include: Vec<String>,
-    /// glob of files to leave out in folders; may be repeated
+    /// glob of files to exclude in folders; may be repeated
     #[argh(option)]
     pub exclude: Vec<String>,
-    /// read the files of a folder and not those of folders in it
+    /// do not read subfolders
     #[argh(switch)]
     pub no_recursive: bool,
-    /// read what is left out by default too: folders such as target, lock files
+    /// include files that are excluded by default: lock files, folders such as target
     #[argh(switch)]
     pub no_default_excludes: bool,
-    /// read files that an ignore file lists, too
+    /// include files that an ignore file lists
     #[argh(switch)]
     pub no_ignore: bool,
-    /// number of files to skip, as `next` says
+    /// number of files to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// characters of the first file to leave out, as `next` says
+    /// number of characters of the first file to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub column_offset: Offset,
 }
@@ -90,7 +90,7 @@ pub struct FileText {
     pub content: String,
     /// The encoding that it was in; PDF, DOCX, PPTX, XLSX or EPUB for the text of a document.
     pub encoding: &'static str,
-    /// Whether bytes that are no text of the encoding are shown as U+FFFD.
+    /// Whether bytes that are invalid in the encoding are shown as U+FFFD.
     pub lossy: bool,
     /// The number of lines in the file.
     pub total_lines: usize,

@@ -17,8 +17,8 @@ use ragmaker_tool::{
 };
 use serde::Serialize;
 
-/// Bring a knowledge base up to date: compares each document with its page, commit or file, and saves those
-/// whose content changed. Documents without a source move to a folder `gone` and out of the catalog. Returns
+/// Update a knowledge base: compare each document with its page, commit or file, and save those whose content
+/// changed. Documents whose source no longer exists move to the folder `gone` and leave the catalog. Returns
 /// counts and what is new; for pages that are not known yet, fetch the source again.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
@@ -26,10 +26,10 @@ pub struct Args {
     /// folder of the knowledge base
     #[argh(option)]
     pub kb_root: PathBuf,
-    /// only find out what would change
+    /// change nothing; only report the changes
     #[argh(switch)]
     pub dry_run: bool,
-    /// print each document as one line of JSON when it is done, instead of an answer
+    /// print one line of JSON per document when it is done, instead of an answer
     #[argh(switch)]
     pub jsonl: bool,
 }
@@ -91,7 +91,7 @@ impl Args {
         let mut run = Run::start_over(reports, "refresh-knowledge-base", self.jsonl)?;
         let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
-            let reason = "it is not known what it came from; fetch it again with the tool that made it";
+            let reason = "its source is unknown; fetch it again with the tool that made it";
             run.end(Page::new(url, Verdict::Refused, reason), ())?;
         }
         for listed in contents.documents.iter().filter(|listed| listed.url.is_none()) {

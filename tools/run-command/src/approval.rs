@@ -39,7 +39,7 @@ impl Request<'_> {
             Approval::Granted => Ok(true),
             // The model writes the arguments, and not the environment.
             Approval::Interactive if env::var(APPROVE).is_ok_and(|value| value == "all") => Ok(true),
-            // What comes through a pipe is no approval.
+            // Input from a pipe is not an approval.
             Approval::Interactive if io::stdin().is_terminal() && io::stderr().is_terminal() => self.ask(),
             _ => Err(self.error(NEEDS_APPROVAL, "a person has to approve the command", true)),
         }

@@ -43,19 +43,19 @@ pub enum Shell {
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// the line, as a shell takes it; standard input is empty
+    /// the shell command line; standard input is empty
     #[argh(option)]
     pub command: String,
     /// directory to run in; a relative path starts at the project root
     #[argh(option, default = "String::from(\".\")")]
     pub cwd: String,
-    /// seconds after which the command and all its processes are ended
+    /// timeout in seconds, after which all processes of the command are killed
     #[argh(option, default = "Timeout::new(120)")]
     pub timeout: Timeout,
-    /// shell that reads the line: sh or bash
+    /// shell that runs the line: sh or bash
     #[argh(option, default = "Shell::Sh", from_str_fn(choice))]
     pub shell: Shell,
-    /// let it use the network; needs an approval
+    /// allow network access (requires approval)
     #[argh(switch)]
     pub network: bool,
 }

@@ -105,7 +105,7 @@ fn decoded(stream: &Stream) -> Decoded {
     }
     let whole = if has_gap { stream.head.clone() } else { [&stream.head[..], &tail].concat() };
     let Some(found) = identify_bytes(&whole, &Prior::default()) else {
-        // Bytes that are no text, shown as far as they can be.
+        // Bytes that are not text, shown as far as possible.
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let encoding = whole.is_empty().then_some("UTF-8");
         let tail = if has_gap { text(&tail) } else { String::new() };

@@ -1,4 +1,4 @@
-//! `ragmaker-run-command` from outside: the gate, the output, and what a command cannot do.
+//! `ragmaker-run-command` from outside: approval, output and confinement.
 
 use std::{
     fs,
@@ -69,7 +69,7 @@ fn the_rest_is_asked_or_blocked() {
     let (code, error) = tree.error(&["--command", "rm notes.md"]);
     assert_eq!((code.as_str(), &error["details"]["words"][0]), ("NEEDS_APPROVAL", &"rm".into()), "{error}");
     assert_eq!(tree.error(&["--command", "ls", "--network"]).0, "NEEDS_APPROVAL");
-    // Words on standard input are no approval, and neither is an argument.
+    // Neither text on standard input nor an argument is an approval.
     let mut command = tree.command(&["--command", "rm notes.md"]);
     let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"y\ny\n").unwrap();

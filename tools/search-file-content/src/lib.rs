@@ -25,7 +25,7 @@ pub const NO_MATCHES: Code = Code::new(
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub struct Args {
-    /// regular expression to search lines for, as ripgrep takes it
+    /// regular expression in the syntax of ripgrep
     #[argh(option)]
     pub pattern: String,
     /// file or directory to search; a relative path starts at the project root
@@ -34,25 +34,25 @@ pub struct Args {
     /// glob of files to search, such as *.md; may be repeated
     #[argh(option)]
     pub include: Vec<String>,
-    /// take the pattern as plain text
+    /// treat the pattern as literal text
     #[argh(switch)]
     pub fixed: bool,
-    /// let upper case and lower case match each other
+    /// match upper and lower case
     #[argh(switch)]
     pub ignore_case: bool,
-    /// lines to return before and after each match
+    /// number of lines to return before and after each match
     #[argh(option, default = "0")]
     pub context: usize,
-    /// number of matches to skip, as `next` says
+    /// number of matches to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most matches to return (default: as many as fit)
+    /// maximum number of matches (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
-    /// search files that an ignore file lists, too
+    /// include files that an ignore file lists
     #[argh(switch)]
     pub no_ignore: bool,
-    /// search files whose names begin with a dot, too
+    /// include files whose names begin with a dot
     #[argh(switch)]
     pub hidden: bool,
 }
@@ -103,7 +103,7 @@ impl Tool for Args {
             .map_err(|error| {
                 ARGUMENT_ERROR
                     .error(format!("--pattern cannot be {:?}: {error}", self.pattern))
-                    .remedy("Escape what is meant as it is, or add --fixed.")
+                    .remedy("Escape special characters, or use --fixed.")
                     .detail("argument", "--pattern")
             })?;
         // Enough for any answer; further matches are only counted.

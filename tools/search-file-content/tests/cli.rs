@@ -87,7 +87,7 @@ fn pages_join_to_all_matches() {
             let (name, line) = (found["path"].as_str().unwrap().to_owned(), found["line"].as_u64().unwrap());
             let around =
                 if line == 700 { json!([]) } else { json!([format!("{line} needle in {}", &name[name.len() - 1..])]) };
-            // A line that matches itself is no context of another.
+            // A matching line is not shown as the context of another one.
             assert!(found.get("after").is_none_or(|after| *after == around), "{found}");
             joined.push((name, line));
         }
@@ -105,7 +105,7 @@ fn a_file_of_any_size_is_searched_as_it_is_read() {
     tree.write("late.log", [log.clone(), late].concat());
     let found = tree.run(&["--pattern", "目標"]);
     assert_eq!(lines(&found), [(6001, 13, "これは日本語の文章です。目標があります。")]);
-    // What turns out to be no text is not searched, however it begins.
+    // A file that is not text is not searched, even if its beginning is text.
     tree.write("late.bin", [log, [0, 1, 2, 3, 0xFF].repeat(20_000)].concat());
     let found = tree.run(&["--pattern", "needle"]);
     assert_eq!((&found["total"], &found["files_searched"]), (&json!(6000), &json!(1)));

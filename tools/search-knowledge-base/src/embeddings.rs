@@ -161,7 +161,7 @@ fn in_order(items: Vec<Item>, count: usize) -> Result<Vec<Vec<f32>>, &'static st
     let mut vectors = vec![vec![]; count];
     for Item { index, embedding } in items {
         let place = vectors.get_mut(index).filter(|place| place.is_empty());
-        *place.ok_or("its answer has other texts than were asked for")? = embedding;
+        *place.ok_or("its answer is for other texts than the requested ones")? = embedding;
     }
     let length = vectors.first().map_or(0, Vec::len);
     let fits = |vector: &Vec<f32>| vector.len() == length && vector.iter().all(|number| number.is_finite());

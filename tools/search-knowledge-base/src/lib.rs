@@ -35,22 +35,22 @@ const MAX_EXPRESSION: usize = 1 << 20;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// question or words; "a phrase" must be there, -word must not
+    /// question or words; "a phrase" must occur, -word must not
     #[argh(option)]
     pub query: String,
     /// folder of a knowledge base; may be repeated (default: all)
     #[argh(option)]
     pub kb_root: Vec<PathBuf>,
-    /// number of hits to skip, as `next` says
+    /// number of hits to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most hits to return (default: 10, or fewer where they are long)
+    /// maximum number of hits (default: 10, or fewer if they are long)
     #[argh(option)]
     pub limit: Option<Limit>,
     /// regular expression that path, heading or URL must match
     #[argh(option)]
     pub r#match: Option<String>,
-    /// earliest date of fetching, such as 2026-01-31
+    /// earliest fetch date, such as 2026-01-31
     #[argh(option)]
     pub since: Option<String>,
     /// also return the parameters of the ranking
@@ -188,7 +188,7 @@ impl Tool for Args {
         let most = self.offset.index().saturating_add(limit);
         let (endpoint, unused) = match Endpoint::configured(invocation) {
             Ok(endpoint) => (endpoint, None),
-            Err(why) => (None, Some(format!("ranked by words alone: {why}"))),
+            Err(why) => (None, Some(format!("ranked by words only: {why}"))),
         };
         let embed = endpoint.as_ref().map(|endpoint| |kind, texts: &[&str]| endpoint.embed(kind, texts));
         let embedder = endpoint.as_ref().zip(embed.as_ref());
@@ -230,7 +230,7 @@ impl Tool for Args {
 fn warning(nearness: &VectorCoverage) -> Option<String> {
     let VectorCoverage { parts, of, failure } = nearness;
     match failure {
-        Some(why) if *parts == 0 => Some(format!("ranked by words alone: the embeddings endpoint failed: {why}")),
+        Some(why) if *parts == 0 => Some(format!("ranked by words only: the embeddings endpoint failed: {why}")),
         Some(why) => Some(format!("only {parts} of {of} parts have a vector: the embeddings endpoint failed: {why}")),
         None if parts < of => Some(format!("only {parts} of {of} parts have a vector; each search adds more")),
         None => None,

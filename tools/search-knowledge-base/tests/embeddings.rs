@@ -1,4 +1,4 @@
-//! Ranking by words and meaning: an endpoint on this machine answers over HTTP as `OpenAI` does.
+//! Ranking by words and embeddings: an endpoint on this machine answers over HTTP as `OpenAI` does.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -21,7 +21,7 @@ fn vector(text: &str) -> Vec<f32> {
     MEANINGS.iter().map(count).chain([0.1]).collect()
 }
 
-/// What an endpoint answers, the last vector first: the index counts, not the order.
+/// The answer of an endpoint, with the last vector first: the index counts, not the order.
 fn vectors(got: &ReceivedRequest) -> Reply {
     let texts = got.body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
     let item = |(index, text)| json!({"object": "embedding", "index": index, "embedding": vector(text)});
@@ -166,7 +166,7 @@ fn without_an_answer_of_the_endpoint_words_rank() {
         let answer = case.search("moon");
         assert_eq!((citations(&answer), &answer["coverage"]), (vec!["cache/tides.md#tides"], &json!(1.0)), "{head}");
         let warning = answer["warning"].as_str().unwrap();
-        assert!(warning.starts_with("ranked by words alone: the embeddings endpoint failed: "), "{head}: {warning}");
+        assert!(warning.starts_with("ranked by words only: the embeddings endpoint failed: "), "{head}: {warning}");
         assert!(!case.tree.root.join("kb/cache/.search/vectors").exists());
     }
     let case = Case::with("http://127.0.0.1:9/v1");

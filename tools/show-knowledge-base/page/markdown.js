@@ -1,5 +1,5 @@
 "use strict";
-// Markdown to elements. Text only ever becomes text nodes, so whatever a document says, it is no HTML and no
+// Markdown to elements. Text only ever becomes text nodes, so the content of a document never becomes HTML or a
 // script. Addresses are links of http, https and mailto; pictures are links, too: nothing is loaded.
 
 const Markdown = (() => {

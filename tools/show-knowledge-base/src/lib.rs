@@ -18,8 +18,7 @@ use serde::Serialize;
 use serve::Server;
 
 /// The page cannot be written.
-pub const PAGE_NOT_WRITABLE: Code =
-    Code::new("PAGE_NOT_WRITABLE", "Name a file in a folder that can be written to as --output.");
+pub const PAGE_NOT_WRITABLE: Code = Code::new("PAGE_NOT_WRITABLE", "Name a file in a writable folder as --output.");
 /// The documents exceed the limit for a page.
 pub const TOO_MUCH_TEXT: Code =
     Code::new("TOO_MUCH_TEXT", "Split the knowledge base, or search it with ragmaker-search-knowledge-base.");
@@ -82,7 +81,7 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let catalog = Catalog::locate(Some(&self.kb_root), None, Access::Read, invocation)?;
         if self.serve && self.output.is_some() {
-            return Err(ARGUMENT_ERROR.error("--serve and --output exclude each other").detail("argument", "--output"));
+            return Err(ARGUMENT_ERROR.error("--serve and --output cannot be combined").detail("argument", "--output"));
         }
         // Before the page is made, so that a refused path fails at once.
         let file = if self.serve { None } else { Some(self.file(&catalog, invocation)?) };

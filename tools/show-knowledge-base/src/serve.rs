@@ -89,7 +89,7 @@ impl Server {
                 Ok(page) => ("200 OK", page.html),
                 Err(error) => ("500 Internal Server Error", error.to_string()),
             },
-            "GET" => ("404 Not Found", "There is nothing here.".into()),
+            "GET" => ("404 Not Found", "Not found.".into()),
             _ => ("405 Method Not Allowed", "Only GET is answered.".into()),
         };
         let kind = if status.starts_with("200") { "text/html" } else { "text/plain" };

@@ -13,7 +13,8 @@ use serde::Serialize;
 const MAX_CHARACTERS: usize = 12_000;
 
 /// Write down a reflection: after each round of results progress, findings, gaps and the next step; before a final
-/// answer whether every statement is backed, all is answered, nothing invented. Plans and facts go into `work`. Returns
+/// answer whether every statement has a source, every question is answered and nothing is invented. Plans and facts go
+/// into `work`. Returns
 /// the number of reflections.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
@@ -48,7 +49,7 @@ impl Tool for Args {
             return Err(refused("is empty").remedy("Write what was found, what is missing and what comes next."));
         }
         if self.reflection.chars().count() > MAX_CHARACTERS {
-            return Err(refused(&format!("has more than {MAX_CHARACTERS} characters")).remedy("Write it in short."));
+            return Err(refused(&format!("has more than {MAX_CHARACTERS} characters")).remedy("Shorten it."));
         }
         let project = Project::discover(invocation.host.project_root.as_deref())?;
         let conversation = Conversation::named(&project, invocation.host.conversation.as_deref())?;

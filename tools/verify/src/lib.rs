@@ -38,13 +38,13 @@ pub struct Args {
     /// catalog file, instead of --kb-root
     #[argh(option)]
     pub catalog_path: Option<PathBuf>,
-    /// file of an answer whose citations to check instead; - is standard input
+    /// file with an answer, whose citations are checked instead; - is standard input
     #[argh(option)]
     pub answer: Option<PathBuf>,
-    /// findings to skip, as `next` says
+    /// number of findings to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// most findings to return (default: as many as fit)
+    /// maximum number of findings (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
 }

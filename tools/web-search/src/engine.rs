@@ -129,7 +129,7 @@ impl<'a> Service<'a> {
 
     /// The JSON of a response, or the failure that it means.
     fn answer(&self, response: Result<Response, Error>) -> Result<Value, Error> {
-        // Its message has the address, which for Google holds the key.
+        // Its message has the address, which for Google contains the key.
         let response = response.map_err(|error| {
             let reason = error.details()["net_error"].as_str().map_or_else(|| error.code().to_owned(), str::to_owned);
             self.failed(&format!("it cannot be reached: {reason}"))

@@ -20,7 +20,7 @@ use url::Url;
 /// The engine refused the key.
 const SEARCH_AUTH_FAILED: Code = Code::new(
     "SEARCH_AUTH_FAILED",
-    "Check the key in the variable that details.variable names. Pages whose address is known open without it.",
+    "Check the key in the variable that details.variable names. Pages with a known address can be fetched without a search engine.",
 );
 /// The engine refused further searches for now.
 const SEARCH_RATE_LIMITED: Code = Code::new(
@@ -64,7 +64,7 @@ impl From<Engine> for SearchEngine {
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// what to search for
+    /// search query
     #[argh(option)]
     pub query: String,
     /// the maximum number of results, up to 20

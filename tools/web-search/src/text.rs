@@ -40,7 +40,7 @@ fn tag(text: &str) -> Option<usize> {
         return None;
     }
     let end = text.find('>')?;
-    // A generic type in a snippet, `Vec<String>`, is no tag of the few that engines use.
+    // A generic type in a snippet, `Vec<String>`, is not one of the few tags that engines use.
     let tag = name.split(|c: char| !c.is_ascii_alphanumeric()).next()?;
     let known = ["b", "br", "em", "i", "mark", "span", "strong", "p", "u", "a", "wbr"];
     known.contains(&tag).then_some(end + 1)

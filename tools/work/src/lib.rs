@@ -11,15 +11,15 @@ use serde::Serialize;
 
 pub use ragmaker_work_state::{Conversation, State, rendered};
 
-/// Keep plan, todo list and memos of the current task, which survive when old turns are forgotten. Each
-/// argument replaces only itself; "" and [] clear. Reflections go into `think`. Returns all that is set.
+/// Keep plan, todo list and memos of the current task, which remain when old turns are removed. Each
+/// argument replaces only itself; "" and [] clear. Reflections go into `think`. Returns the whole state.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
     /// policy for all of the work
     #[argh(option)]
     pub overall_policy: Option<String>,
-    /// role that you take
+    /// your role
     #[argh(option)]
     pub worker_role: Option<String>,
     /// rules to keep
@@ -40,7 +40,7 @@ pub struct Args {
     /// open problems
     #[argh(option)]
     pub current_issues: Option<String>,
-    /// measures against them
+    /// measures against the problems
     #[argh(option)]
     pub issue_countermeasures: Option<String>,
     /// the next steps
@@ -49,7 +49,7 @@ pub struct Args {
     /// facts that later steps need; clear when the task is done
     #[argh(option)]
     pub memos: Option<String>,
-    /// the steps, as a whole; at most one `in_progress`
+    /// all steps; at most one `in_progress`
     #[argh(option)]
     #[schemars(with = "Option<Vec<Todo>>")]
     pub todo_list: Option<String>,
@@ -95,7 +95,7 @@ impl Tool for Args {
         let updated: Vec<_> = names.collect();
         if updated.is_empty() {
             return Err(ARGUMENT_ERROR
-                .error("nothing is to be updated")
+                .error("no update is given")
                 .remedy("Give at least one of the arguments, such as --todo-list or --memos."));
         }
         let project = Project::discover(invocation.host.project_root.as_deref())?;

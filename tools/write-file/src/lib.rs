@@ -16,7 +16,7 @@ const MAX: u64 = 256 << 20;
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
-    /// file to write; a relative path starts at the project root, missing directories are made
+    /// file to write; a relative path starts at the project root; missing directories are created
     #[argh(option)]
     pub path: String,
     /// the text; without it, standard input
@@ -62,8 +62,8 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         if self.append && self.create_only {
             return Err(ARGUMENT_ERROR
-                .error("--append cannot be used with --create-only")
-                .remedy("A file that is new needs no --append.")
+                .error("--append and --create-only cannot be combined")
+                .remedy("Omit --append: a new file does not need it.")
                 .detail("argument", "--append"));
         }
         let roots = Roots::discover(&invocation.host)?;

@@ -26,7 +26,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     files::check(&files()?, "discovery")
 }
 
-/// Every discovery.json, and what it has to hold.
+/// Every discovery.json, and what it has to contain.
 fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let tools = root().join("tools");
     let entries = ragmaker_registry::entries();

@@ -29,7 +29,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
     files::check(&files()?, "docs")
 }
 
-/// Every generated document, and what it has to hold.
+/// Every generated document, and what it has to contain.
 fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let entries = ragmaker_registry::entries();
     let mut files = BTreeMap::new();
@@ -200,7 +200,7 @@ fn keys() -> String {
     table(&["Key", "Meaning", "Default", "Variables"], KEYS.iter().map(row).collect())
 }
 
-/// The variables that hold keys.
+/// The variables that contain keys.
 fn key_variables() -> String {
     let row = |(service, variables): &(&str, &[&str])| {
         let variables = variables.iter().map(code).collect::<Vec<_>>().join(", else ");

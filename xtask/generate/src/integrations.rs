@@ -76,7 +76,7 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-/// The extension, a policy that lets it work unasked, and the settings for those who would rather have
+/// The extension, a policy that allows its tools without confirmation, and the settings for those who would rather have
 /// the discovery command.
 fn gemini(files: &mut Files) {
     let mut add = |path: String, text: String| files.insert(format!("gemini-cli/extension/{path}"), text);

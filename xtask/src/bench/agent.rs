@@ -68,7 +68,7 @@ struct Bench {
     program: PathBuf,
     /// The project.
     folder: PathBuf,
-    /// The home of every program, outside: a project that holds a home is refused as too broad.
+    /// The home of every program, outside: a project that contains a home is refused as too broad.
     home: PathBuf,
 }
 

@@ -81,12 +81,12 @@ impl Baseline {
         }
         self.socket.borrow().get_ref().set_read_timeout(Some(TIMEOUT))?;
         let html = self.value("document.documentElement.outerHTML")?;
-        // A parser that a script holds would go on doing so on the next page.
+        // A parser that a script blocks would stay blocked on the next page.
         self.command("Page.stopLoading", &json!({}))?;
         Ok(html.as_str().unwrap_or_default().to_owned())
     }
 
-    /// What `expression` is in the page, when it is settled.
+    /// The value of `expression` in the page, when it is settled.
     pub(super) fn value(&self, expression: &str) -> anyhow::Result<Value> {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         Ok(self.command("Runtime.evaluate", &params)?["result"]["value"].take())

@@ -149,7 +149,7 @@ impl Data {
             },
         ];
         if let Some(cache) = crates_cache() {
-            let cache = cache.to_str().context("the crates cache has an odd name")?.to_owned();
+            let cache = cache.to_str().context("the path of the crates cache is not UTF-8")?.to_owned();
             rows.push(Row {
                 what: "search, the crates cache : rg --json",
                 ours: tool(
@@ -169,7 +169,7 @@ impl Data {
     /// Whether ripgrep's matches and ours are the same lines of the same files.
     fn compare_matches(&self) -> Result<()> {
         let Some(cache) = crates_cache() else { return Ok(()) };
-        let cache = cache.to_str().context("the crates cache has an odd name")?;
+        let cache = cache.to_str().context("the path of the crates cache is not UTF-8")?;
         for pattern in ["Ordering::Acq", "unsafe \\w+"] {
             let ours = Command::new(self.tools.join("ragmaker-search-file-content"))
                 .args(["--path", cache, "--allow-root", cache, "--pattern", pattern, "--limit", "100000000"])

@@ -100,7 +100,11 @@ impl SearchSet {
                 set.questions.push(Question { text, relevant: relevant.iter().map(grade).collect() });
             }
         }
-        ensure!(!set.documents.is_empty() && !set.questions.is_empty(), "{} is no set", file.display());
+        ensure!(
+            !set.documents.is_empty() && !set.questions.is_empty(),
+            "{} is not a set of documents and questions",
+            file.display()
+        );
         Ok(set)
     }
 }

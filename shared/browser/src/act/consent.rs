@@ -13,10 +13,10 @@ use crate::{
     limits,
 };
 
-/// The most clicks: some banners have two layers, and a question after them.
+/// The maximum number of clicks: some banners have two layers and a final question.
 const MAX_CLICKS: usize = 4;
 
-/// What `js/consent.js` did in a frame.
+/// The answer of `js/consent.js` in a frame.
 #[derive(Debug, Deserialize)]
 pub(crate) struct FrameBanner {
     platform: Option<String>,

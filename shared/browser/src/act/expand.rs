@@ -1,4 +1,4 @@
-//! Expanding a page: opens what is folded, and scrolls to what comes on scrolling, until nothing more comes.
+//! Expansion of a page: opens collapsed sections and scrolls until nothing more loads.
 
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use crate::{
     limits,
 };
 
-/// The maximum number of rounds of opening: a section may have others in it, and a button may bring the next part many times.
+/// The maximum number of rounds: a section may contain others, and a button may load the next part many times.
 const MAX_ROUNDS: usize = 250;
 
 /// The maximum number of screens that are scrolled.
 const MAX_SCREENS: u64 = 2_000;
 
-/// How often in a row scrolling may bring nothing until that is the end of the page.
+/// The number of consecutive scrolls without new content that mean the end of the page.
 const STILL: usize = 2;
 
 /// Expands pages.

@@ -168,7 +168,7 @@ impl Input<'_> {
             },
         };
         let window = boxes::window(self.socket, None, self.until)?;
-        let mut reason = "is beyond what can be scrolled to".to_owned();
+        let mut reason = "is outside the scrollable area".to_owned();
         for quad in quads.iter().take(3) {
             // The part inside the window.
             let [left, top, right, bottom] = quad;
@@ -309,7 +309,9 @@ pub(crate) fn refusal(locator: &Locator, need: Requirement, state: &Value) -> Op
 
 /// The error for an element that is not in the page any more.
 pub(crate) fn gone(locator: &Locator) -> Error {
-    ELEMENT_NOT_FOUND.error(format!("{} vanished", locator.text)).detail("element", locator.text.as_str())
+    ELEMENT_NOT_FOUND
+        .error(format!("{} was removed from the page", locator.text))
+        .detail("element", locator.text.as_str())
 }
 
 /// The error for an element that exists but cannot be used.

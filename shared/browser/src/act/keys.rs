@@ -72,7 +72,7 @@ const F1: u32 = 0xE031;
 impl Keys {
     /// Parses the key `text`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let unknown = || format!("{text:?} is no key: expected one such as Enter, ArrowDown, a or Control+a");
+        let unknown = || format!("{text:?} is not a key: expected one such as Enter, ArrowDown, a or Control+a");
         let (mut rest, mut modifiers) = (text, 0);
         while let Some((name, more)) = rest.split_once('+').filter(|(_, more)| !more.is_empty()) {
             let (_, bit) = MODIFIERS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).ok_or_else(unknown)?;

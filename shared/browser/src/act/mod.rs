@@ -8,12 +8,12 @@
 //! | [`perform`] | takes one step |
 //! | [`surface`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `plain` |
 //! | [`upload`] | gives files to the page |
-//! | [`changes`] | what is told of it |
+//! | [`changes`] | the report of the changes |
 //! | [`consent`] | declines consent banners |
 //! | [`expand`] | opens what is folded, and scrolls to the end |
 //!
-//! A step ends when the page rests: it has no open requests, no due timers and no running animations that the
-//! step caused. If nothing happened since the last event of the step, it ends at once.
+//! A step ends when the page is idle: it has no open requests, no due timers and no running animations that the
+//! step caused. If nothing happened since the last event of the step, it ends immediately.
 
 mod changes;
 mod consent;
@@ -122,7 +122,7 @@ impl<'n, 'a> Actor<'n, 'a> {
     }
 
     /// Tells the frame of another site that contains an element that a call acts there. The page's own
-    /// documents are told before each step. The frame then notes its dialogs and windows.
+    /// documents are notified before each step. The frame then records its dialogs and windows.
     fn mark_frame(&mut self, place: &Place) -> Result<(), CommandError> {
         if place.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == place.frame) {
             return Ok(());
@@ -200,7 +200,7 @@ pub(crate) trait TakeSteps: Surface {
                 Err(StepError::Command(CommandError::Failed(_))) if step.element().is_some() => {
                     let element = step.element().unwrap_or_default();
                     let gone = ELEMENT_NOT_FOUND
-                        .error(format!("{element} vanished during the step"))
+                        .error(format!("{element} was removed during the step"))
                         .detail("element", element);
                     let error = marked(gone.remedy("Look at the page: the step has changed it."), &done);
                     return Ok((done, Some(error)));
@@ -246,22 +246,22 @@ pub(crate) trait TakeSteps: Surface {
                         grown = self.length()?;
                     }
                     if grown <= length {
-                        return Ok(format!("{line}, {} until the text rested", counted(times)));
+                        return Ok(format!("{line}, {} until the text stopped changing", counted(times)));
                     }
                     length = grown;
                 }
             }
             if Instant::now() >= self.until() {
-                let error = TIMEOUT.error(format!("the time was up after {} of a step", counted(times)));
+                let error = TIMEOUT.error(format!("the timeout expired after {} of a step", counted(times)));
                 return Err(error.detail("times", times).into());
             }
         }
     }
 
-    /// Takes a step once, and waits until the page rests.
+    /// Takes a step once, and waits until the page is idle.
     fn once(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
         if Instant::now() >= self.until() {
-            return Err(TIMEOUT.error("the time was up before the step").into());
+            return Err(TIMEOUT.error("the timeout expired before the step").into());
         }
         if matches!(action, Action::Wait(_) | Action::Scroll(_, Scroll::By(_))) {
             self.note_begun();

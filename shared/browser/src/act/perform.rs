@@ -70,13 +70,13 @@ pub(super) trait Perform: Surface {
     fn fill(&mut self, locator: &Locator, text: &str) -> Result<String, StepError> {
         let reached = self.reach(locator, Requirement::Focused)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
-            let reason = if reached.is("readonly") { "can only be read" } else { "takes no text" };
+            let reason = if reached.is("readonly") { "is read-only" } else { "is not a text field" };
             return Err(unusable(locator, &reached.state, reason).into());
         }
         if reached.is("settable") {
             let answer = self.on(&reached, "set", &json!(text))?;
             if answer["value"] != text {
-                let shape = "takes a value of its own kind, such as 2026-01-31, 09:30 or #ff0000";
+                let shape = "takes a value in its own format, such as 2026-01-31, 09:30 or #ff0000";
                 return Err(unusable(locator, &reached.state, shape).detail("value", text).into());
             }
             return Ok(filled(locator, text, None));
@@ -139,7 +139,7 @@ pub(super) trait Perform: Surface {
                 let reason = if answer["single"] == true {
                     "takes one option".to_owned()
                 } else if answer["disabled"] == true {
-                    format!("does not let {missing:?} be chosen")
+                    format!("has the option {missing:?}, but it is disabled")
                 } else {
                     format!("has no option {missing:?}")
                 };
@@ -169,7 +169,7 @@ pub(super) trait Perform: Surface {
         let verb = if wanted { "checked" } else { "unchecked" };
         let reached = self.reach_within(locator, Requirement::Enabled, patience)?;
         match reached.state["checked"].as_bool() {
-            None => return Err(unusable(locator, &reached.state, "is nothing to check").into()),
+            None => return Err(unusable(locator, &reached.state, "is not a checkbox or radio button").into()),
             Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(locator))),
             Some(_) => {}
         }
@@ -181,7 +181,7 @@ pub(super) trait Perform: Surface {
                 Ok(answer) if answer["checked"] == wanted => break,
                 // The page may have put another checkbox in its place.
                 Ok(answer) if answer["gone"] == true => {
-                    return Ok(format!("clicked {}, which vanished", named(locator)));
+                    return Ok(format!("clicked {}, which was then removed", named(locator)));
                 }
                 // The page was replaced.
                 Err(CommandError::Failed(_)) => break,
@@ -219,7 +219,7 @@ pub(super) trait Perform: Surface {
                 let left = self.until().saturating_duration_since(Instant::now());
                 self.listen((*time).min(left))?;
                 if *time > left {
-                    return Err(TIMEOUT.error("the time was up during a wait").remedy(LONGER).into());
+                    return Err(TIMEOUT.error("the timeout expired during a wait").remedy(LONGER).into());
                 }
                 return Ok(format!("waited {} ms", time.as_millis()));
             }
@@ -282,7 +282,7 @@ fn filled(locator: &Locator, text: &str, holds: Option<&str>) -> String {
         None => {
             format!("filled {} with {}", named(locator), if text.is_empty() { "nothing".into() } else { shown(text) })
         }
-        Some(holds) => format!("filled {}, which holds {} now", named(locator), shown(holds)),
+        Some(holds) => format!("filled {}; its value is now {}", named(locator), shown(holds)),
     }
 }
 
@@ -306,7 +306,7 @@ impl fmt::Display for Step {
         };
         match self.until {
             None => f.write_str(&line),
-            Some(Repetition::Rest) => write!(f, "{line} until the text rests"),
+            Some(Repetition::Rest) => write!(f, "{line} until the text stops changing"),
             Some(Repetition::Times(times)) => write!(f, "{line} {times} times"),
         }
     }

@@ -97,7 +97,7 @@ impl Step {
             Value::Array(list) => list,
             // A single step may be given without brackets.
             step @ Value::Object(_) => vec![step],
-            _ => return Err(wrong("is no list of steps")),
+            _ => return Err(wrong("is not a list of steps")),
         };
         if list.is_empty() || list.len() > MAX_STEPS {
             return Err(wrong(&format!("has {} steps; it takes 1 to {MAX_STEPS}", list.len())));
@@ -128,17 +128,17 @@ impl Step {
     }
 
     fn of(step: &Value) -> Result<Self, String> {
-        let Some(members) = step.as_object() else { return Err(format!("{step} is no object")) };
+        let Some(members) = step.as_object() else { return Err(format!("{step} is not an object")) };
         let until = members.get("until").map(until).transpose()?;
         let mut kinds = members.iter().filter(|(name, _)| *name != "until");
         let (Some((kind, given)), None) = (kinds.next(), kinds.next()) else {
-            return Err(format!("expected one of {KINDS}, and at most until beside it"));
+            return Err(format!("expected one of {KINDS}, with until or alone"));
         };
         let action = action(kind, given)?;
         if until.is_some()
             && matches!(action, Action::Fill(..) | Action::Select(..) | Action::Upload(..) | Action::Wait(_))
         {
-            return Err(format!("{kind} is not repeated"));
+            return Err(format!("{kind} cannot be repeated"));
         }
         Ok(Self { action, until })
     }
@@ -298,17 +298,17 @@ mod tests {
         for (json, words) in [
             ("", "not JSON"),
             ("[]", "0 steps"),
-            ("7", "no list"),
+            ("7", "not a list"),
             (r#"[{"click":"a"},{"tap":"b"}]"#, "step 2"),
             (r#"[{"click":""}]"#, "takes an element"),
             (r#"[{"click":"a","hover":"b"}]"#, "expected one of"),
             (r#"[{"fill":["a"]}]"#, "[element, text]"),
-            (r#"[{"fill":["a","b"],"until":2}]"#, "not repeated"),
+            (r#"[{"fill":["a","b"],"until":2}]"#, "cannot be repeated"),
             (r#"[{"press":"Nokey+"}]"#, "key"),
             (r#"[{"wait":{"text":"a","ms":1}}]"#, "wait takes"),
             (r#"[{"wait":{"ms":999999}}]"#, "up to"),
             (r#"[{"click":"a","until":0}]"#, "until"),
-            (r#"["click"]"#, "no object"),
+            (r#"["click"]"#, "not an object"),
         ] {
             let error = Step::list(json).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && error.message().contains(words), "{json}: {error}");

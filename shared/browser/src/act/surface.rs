@@ -1,5 +1,5 @@
-//! What steps are taken on: a page by its DevTools socket ([`Actor`](super::Actor)), or by WebDriver commands alone
-//! ([`WebDriverActor`](crate::webdriver_only::WebDriverActor)). The steps themselves are the same.
+//! The interface on which steps are executed: a page by its DevTools socket ([`Actor`](super::Actor)), or by WebDriver
+//! commands alone ([`WebDriverActor`](crate::webdriver_only::WebDriverActor)). The steps themselves are the same.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ pub(crate) trait Surface {
     /// Prepares the page for a step that changes it.
     fn begin(&mut self) -> Result<(), StepError>;
 
-    /// Waits until the page rests after what was done at `begun`.
+    /// Waits until the page is idle after the step that began at `begun`.
     fn settle(&mut self, begun: Instant) -> Result<(), StepError>;
 
     /// Reads what the page has noted of a step.

@@ -50,7 +50,7 @@ impl Actor<'_, '_> {
             self.listen(limits::STEP_PAUSE)?;
         }
         self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
-        let field = field.ok_or_else(|| unusable(locator, &reached.state, "asks for no file"))?;
+        let field = field.ok_or_else(|| unusable(locator, &reached.state, "does not ask for a file"))?;
         Ok(json!({"backendNodeId": field}))
     }
 }

@@ -79,7 +79,7 @@ impl BrowserSocket {
         opened["targetId"].as_str().map(str::to_owned).ok_or(CommandError::Gone)
     }
 
-    /// Closes a tab at once, even if its page is busy. The last tab is replaced by an empty one first, because
+    /// Closes a tab immediately, even if its page is busy. The last tab is replaced by an empty one first, because
     /// a browser without tabs quits.
     pub(crate) fn close_tab(&mut self, handle: &str) -> Result<(), CommandError> {
         if self.tabs()?.iter().all(|tab| tab == handle) {

@@ -12,8 +12,8 @@
 //!   ChromeDriver serializes its commands and waits for pages that do not answer. The browser process does neither, so
 //!   this socket works even if the driver or a page hangs.
 //!
-//! The client is an own one with blocking calls: a call reads one page and does nothing else meanwhile, so it needs
-//! neither an event loop nor threads.
+//! The client is part of this project and uses blocking calls: a call reads one page and does nothing else meanwhile,
+//! so it needs neither an event loop nor threads.
 
 mod browser;
 mod history;

@@ -63,7 +63,7 @@ pub(crate) struct TabSocket {
     follows_frames: bool,
     /// The events in [`SIDE_EVENTS`], if frames are followed.
     side_events: Vec<Event>,
-    /// What collects the page's JSON answers, if they are collected.
+    /// The collector of the page's JSON responses, if they are collected.
     collector: Option<Collector>,
 }
 
@@ -223,7 +223,7 @@ impl TabSocket {
         }
     }
 
-    /// Sends several commands to the page at once, and returns the answer to the last one. A mouse or key event
+    /// Sends several commands to the page together, and returns the answer to the last one. A mouse or key event
     /// that removes its own frame may never be answered.
     pub(crate) fn ask_all(&mut self, commands: &[(&str, Value)], until: Instant) -> Result<Value, CommandError> {
         let sent: Result<Vec<_>, _> =

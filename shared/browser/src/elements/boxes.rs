@@ -1,4 +1,4 @@
-//! Where elements are: their boxes in the window, and the window in the document.
+//! The positions of elements: their boxes in the window, and the window in the document.
 
 use std::time::Instant;
 

@@ -1,8 +1,7 @@
-// What acting in the page has changed: the links and the text that show now and did not before. `chosen` says
-// which look this is: "before" keeps what there is at the document, where only the same world finds it; anything else
-// compares.
-// Returns null, or { fresh, text, links, first }: whether it is another document, how many characters came, how
-// many links, and the first of those as [text, address].
+// The changes by a step: the links and the text that have become visible. `chosen` is the phase: "before" records the
+// current state at the document, in the isolated world; any other value compares with it.
+// Returns null, or { fresh, text, links, first }: whether the document is a new one, the number of new characters and
+// links, and the first of these links as [text, URL].
 const take = (chosen) => {
   const LISTED = 8, MAX_NAME = 300, BEFORE = Symbol.for("ragmaker-before");
   const texts = [], links = new Map(), visible = new Map();

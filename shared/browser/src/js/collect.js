@@ -7,17 +7,17 @@ const [selector, now, chosen, limits, known] = arguments;
 const overdue = performance.now() > limits.stalledDense;
 if (selector === null && !now && doc.readyState !== "complete" && !(overdue && look(selector) === "stalled")) {
   counts = undefined;
-  // The load event comes here first: the content is taken before the page is painted, and the page
-  // is not held up by questions meanwhile. Asked again at times, for some pages never load.
+  // The script waits for the load event here, so the content is read before the page is painted, and no polling delays
+  // the page. It also checks periodically, because some pages never fire the event.
   await new Promise((go) => {
     addEventListener("load", () => go(), { once: true });
-    // A timer that neither the page nor watch.js has replaced.
+    // The native timer, which neither the page nor watch.js has replaced.
     AbortSignal.timeout(overdue ? limits.overdueRecheck : limits.loadRecheck).addEventListener("abort", () => go());
   });
 }
 let state = look(selector);
 if (selector === null && !now && state === "wait" && restsIn < Infinity) {
-  // Waited for here: questions in between would come later than the page rests.
+  // The wait is in the script: polling from outside would notice the quiet page later.
   await new Promise((go) => AbortSignal.timeout(Math.ceil(restsIn)).addEventListener("abort", () => go()));
   counts = undefined;
   state = look(selector);
@@ -30,7 +30,7 @@ if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
     : requestIdleCallback(go, { timeout: limits.idleCallback });
   const { didTimeout } = await new Promise(idle);
   counts = undefined;
-  // Nor does a browser that draws no frames, such as Chromium after a WebDriver click on a checkbox.
+  // Nor has a browser that renders no frames, such as Chromium after a WebDriver click on a checkbox.
   const draws = () => Promise.race([
     new Promise((go) => requestAnimationFrame(() => go(true))),
     new Promise((go) => AbortSignal.timeout(limits.idleCallback).addEventListener("abort", () => go(false))),

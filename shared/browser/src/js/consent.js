@@ -1,16 +1,16 @@
-// Declines a consent banner. Follows document.js, look.js and text.js; the argument is what is asked.
+// Declines a consent banner. Follows document.js, look.js and text.js; the argument is the operation.
 //
-// "step" clicks the one thing that leads on to a refusal: a button that refuses, else one that opens the choices, else
-// the one that saves them once each is off. "shown" only looks. Returns null, or { platform, label, did }: the label of
-// what was clicked; `did` is "refused", "opened", or null where there is a banner and nothing in it that refuses; for a
-// banner that may be about to come it is "expected": the script of a platform is there, and no answer of an earlier visit.
+// "step" clicks the next control towards a refusal: a button that refuses, else one that opens the choices, else the
+// one that saves them when each is off. "shown" only checks. Returns null, or { platform, label, did }: the label of
+// the clicked control; `did` is "refused", "opened", or null if there is a banner without a control that refuses; for a
+// banner that may appear later it is "expected": the script of a platform is loaded, and no earlier answer is stored.
 //
-// A button that accepts is never clicked, whatever place it has in the structure.
+// A button that accepts is never clicked, wherever it is in the structure.
 const [what] = arguments;
 // Over WebDriver, each script has globals of its own, so the document keeps it.
 const state = document[Symbol.for("ragmaker-consent")] ??= { clicked: new WeakSet() };
 const isTop = window === window.top;
-// The common platforms: where their banners are, what refuses in them, what opens the choices, what saves these.
+// The common platforms: the selectors of their banners and of the controls that refuse, open the choices or save these.
 const PLATFORMS = [
   ["OneTrust", "#onetrust-pc-sdk,#onetrust-banner-sdk", "#onetrust-reject-all-handler,.ot-pc-refuse-all-handler,.onetrust-close-btn-handler.ot-close-link", "#onetrust-pc-btn-handler", ".save-preference-btn-handler"],
   ["Cookiebot", "#CybotCookiebotDialog", "#CybotCookiebotDialogBodyButtonDecline,#CybotCookiebotDialogBodyLevelButtonLevelOptinDeclineAll", "#CybotCookiebotDialogBodyLevelButtonCustomize", "#CybotCookiebotDialogBodyLevelButtonLevelOptinAllowallSelection"],
@@ -39,8 +39,8 @@ const PLATFORMS = [
   ["Civic", "#ccc #ccc-notify,#ccc #ccc-panel", "#ccc-reject-settings,.ccc-reject-button,#ccc-notify-reject", "", ""],
   ["CookieConsent", "#cc-main .cm,#cc-main .pm,.cc-window", "[data-role=necessary],.cc-deny", "", ""],
 ];
-// Where the banner of one of them is about to come: the script of the platform, and what it stores once the banner was
-// answered, as cookies or in local storage.
+// Signs that the banner of a platform will appear: its script, without the answer that it stores as cookies or in local
+// storage.
 const SCRIPTS = [
   [/cookielaw\.org|onetrust/i, /^OptanonAlertBoxClosed=/],
   [/cookiebot\.com/i, /^CookieConsent=(-1|\{|%7B)/i],
@@ -57,7 +57,7 @@ const SCRIPTS = [
   [/fundingchoices/i, /^FCCDCF=/],
 ];
 
-// What a button that refuses is called, and one that accepts.
+// The names of buttons that refuse, and of those that accept.
 const REFUSE = new RegExp([
   "^(no,? )?(i )?(reject|decline|refuse|deny|disagree|opt[ -]?out)\\b", "^(i )?do(n['’]t| not) (accept|agree|consent|allow)\\b", "^no,? thank(s| you)$",
   "\\b(only|just) (the )?(strictly )?(necessary|essential|required|functional|technical)\\b", "\\b(strictly )?(necessary|essential|required) (cookies )?only\\b", "^(continue|proceed) without (accepting|agreeing|consent)",
@@ -80,7 +80,7 @@ const shows = (element) => {
   const { width, height } = element.getBoundingClientRect();
   return width > 1 && height > 1;
 };
-// What matches in an element and in the shadow roots in it, and what of that shows.
+// The matching elements in an element and its shadow roots, and the visible ones of them.
 const matching = (root, selector) => selector === "" ? [] : [root, ...[...root.querySelectorAll("*")].map(shadowOf).filter(Boolean)].flatMap((part) => [...part.querySelectorAll(selector)]);
 const within = (root, selector) => matching(root, selector).filter(shows);
 const labelOf = (element) => squeezed(element.getAttribute("aria-label") || element.textContent || element.value);
@@ -88,10 +88,10 @@ const isUsable = (element) => !state.clicked.has(element) && isClickable(element
 const BUTTONS = "button,[role=button],a,input[type=button],input[type=submit]";
 const refuses = (element) => { const label = labelOf(element); return label.length <= 60 && REFUSE.test(label); };
 const accepts = (element) => !refuses(element) && ACCEPT.test(labelOf(element));
-// What may be clicked for a refusal.
+// The elements that may be clicked for a refusal.
 const isSafe = (element) => isUsable(element) && !accepts(element);
 
-// The banner that shows: a platform's, or a dialog about cookies.
+// The visible banner: a platform's, or a dialog about cookies.
 const known = () => {
   for (const [platform, banner, ...parts] of PLATFORMS) {
     for (const root of all) {
@@ -128,12 +128,12 @@ const click = (element, did, platform) => {
   element.click();
   return { platform, label, did };
 };
-// Switches that a choice is made by, and that are on.
+// Switches of the choices that are on.
 const SWITCHES = "input[type=checkbox],[role=switch],[role=checkbox]";
 const isOn = (element) => element.checked === true || element.getAttribute("aria-checked") === "true";
-// Choices of other kinds, whose meaning is not known.
+// Choices of other kinds, whose meaning is unknown.
 const OTHER_CHOICES = "[aria-pressed=true],input[type=radio],[role=radio]";
-// Turns the switches of the boxes off. Whether that makes saving a refusal: not where there is no switch, or one that
+// Turns the switches of the boxes off. Returns whether saving is then a refusal: not if there is no switch, or one that
 // cannot be turned off, or a choice of another kind.
 const turnedOff = (boxes) => {
   const of = (selector) => boxes.flatMap((box) => matching(box, selector));
@@ -155,7 +155,7 @@ const step = ({ platform, boxes, parts: [refuse, choices, save] }) => {
 // Whether the page has stored an answer that `pattern` matches.
 const isAnswered = (pattern) => {
   if (pattern === null) return false;
-  // A sandboxed page may have neither.
+  // A sandboxed page may have no access to either.
   const read = (get) => { try { return get(); } catch { return []; } };
   const cookies = read(() => doc.cookie.split("; ")), items = read(() => Object.entries(localStorage).map(([key, value]) => `${key}=${value}`));
   return [...cookies, ...items].some((stored) => pattern.test(stored));

@@ -1,7 +1,7 @@
-// The elements that can be acted on, each with its role and accessible name, where the browser's accessibility tree is not
-// to be had. Follows document.js, look.js, text.js and names.js; arguments: the roles, a selector or null, and the limits.
-// Returns, in the page's order, [element, role, name, value, states, address, heading before it, whether it is in the main
-// content, whether the selector matches it or what it is in]; null for what is no selector.
+// The interactive elements with role and accessible name, for browsers whose accessibility tree is not available.
+// Follows document.js, look.js, text.js and names.js; arguments: the roles, a selector or null, and the limits.
+// Returns, in document order, [element, role, name, value, states, URL, heading before it, whether it is in the main
+// content, whether the selector matches it or an ancestor]; null if the selector is invalid.
 const [roleNames, selector, limits] = arguments;
 const MAX_CONTROLS = 5000, MAX_NAME = 300, MAIN = "main,dialog,[role=main],[role=dialog],[role=alertdialog]";
 const ROLES = new Set(roleNames);
@@ -25,7 +25,7 @@ const roleOf = (element) => {
     default: return element.isContentEditable && !element.parentElement?.isContentEditable ? "textbox" : "";
   }
 };
-// The text of an element without that of the control in it.
+// The text of an element without the text of its control.
 const textBeside = (element, control) => {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   let text = "";

@@ -1,6 +1,5 @@
-// The document by its own names. Elements of the page may bear any of them (`<form name="title">`), and
-// the page's scripts may change what they find: these scripts run in a world of their own, where
-// they find what the browser made, and never ask the document by a name that an element can have.
+// Access to the document through its prototype: page elements can shadow its properties (`<form name="title">`). These
+// scripts run in an isolated world, so the page's scripts cannot change the prototypes.
 const own = (document) => new Proxy(document, {
   get(_, name) {
     const value = Reflect.get(Document.prototype, name, document);
@@ -8,14 +7,13 @@ const own = (document) => new Proxy(document, {
   },
 });
 const doc = own(document);
-// What an element stands in: a shadow root, which has no such names, or its document.
+// The root of an element: a shadow root, whose properties cannot be shadowed, or its document.
 const rootOf = (element) => {
   const root = element.getRootNode();
   return root.nodeType === Node.DOCUMENT_NODE ? own(root) : root;
 };
-// A form bears the names of its fields as well, whatever else of that name it would have.
+// The fields of a form shadow its properties, too.
 const isForm = ({ localName }) => localName === "form" || typeof localName !== "string";
 const ask = (prototype, name) => (node) => Reflect.get(prototype, name, node);
-// What an element shows in place of its children; Chromium's own complaint on a page made by XSLT is no
-// part of it.
+// The content that an element shows instead of its children, without Chromium's notice on pages made by XSLT.
 const shadowOf = (element) => isForm(element) || element.localName === "xslt-warning-banner" ? null : element.shadowRoot;

@@ -1,9 +1,9 @@
-// What is done to one element, which is `this`, or the text in it. Runs in an isolated world: the page's scripts
-// cannot change what it finds. `what` names the act; the answer can be written as JSON.
+// Actions on one element: `this`, which may be a text node in it. Runs in an isolated world, so the page's scripts
+// cannot change the results. `what` names the action; the result is serializable as JSON.
 function (what, given) {
   const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.getRootNode().host ?? null;
-  // Also for an element that has gone: its document has heard the click, or what met it. Over WebDriver, each script has
-  // globals of its own, so the document keeps it.
+  // The document records which element received the click, because the element may be removed. It is a property of the
+  // document, because over WebDriver each script has its own globals.
   const HEARD = Symbol.for("ragmaker-heard");
   if (what === "disarm") {
     const heard = (this.ownerDocument ?? this)[HEARD];
@@ -18,7 +18,6 @@ function (what, given) {
     for (let each = node; each !== null; each = above(each)) if (each === outer) return true;
     return false;
   };
-  // An event handler or the like may have an element of a form in place of a property: ask the prototype.
   const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
   const kind = element.localName, type = kind === "input" ? element.type : "";
   const isField = /^(input|textarea)$/.test(kind), isEditable = element.isContentEditable === true;
@@ -69,12 +68,12 @@ function (what, given) {
         sized: [...element.getClientRects()].some(({ width, height }) => width >= 1 && height >= 1),
       };
     }
-    // So that it can be clicked: `given` says where in the window it is to be.
+    // Scrolls the element into view; `given` is its position in the window.
     case "reveal": {
       element.scrollIntoView({ block: given, inline: "nearest", behavior: "instant" });
       return {};
     }
-    // Whether the node that a click would meet is the element, or in it, or leads to it as its label does.
+    // Whether the hit-test target is the element, a descendant or its label.
     case "meets": {
       const hit = given.nodeType === Node.ELEMENT_NODE ? given : above(given);
       if (contains(element, given)) return { meets: true };
@@ -86,20 +85,20 @@ function (what, given) {
       const label = [...(element.labels ?? [])].find((label) => label.checkVisibility({ visibilityProperty: true }) && label.getBoundingClientRect().width > 1);
       return label ?? null;
     }
-    // A click is told of by the element itself, which may be in a closed shadow root, and by the window.
+    // Clicks are observed on the element, which may be in a closed shadow root, and on the window.
     case "arm": {
       const heard = element.ownerDocument[HEARD] = { own: false, other: null, element };
       const own = () => { heard.own = true; };
       const any = (event) => {
         const [first] = event.composedPath();
-        // Of what is in a closed shadow root, the window is told of the host.
+        // For elements in a closed shadow root, the window sees the host as the target.
         const hosts = (node) => { const host = node.getRootNode().host ?? null; return host !== null && (host === first || hosts(host)); };
         if (first instanceof view.Element && !contains(element, first) && !hosts(element) && first.closest("label")?.control !== element) heard.other = describe(first);
       };
       element.addEventListener("mousedown", own, { capture: true, once: true });
       view.addEventListener("mousedown", any, { capture: true, once: true });
       heard.end = () => { element.removeEventListener("mousedown", own, true); view.removeEventListener("mousedown", any, true); };
-      // What would open another tab opens here: the tab is the call's.
+      // Links and forms that would open another tab open in this one, because the call uses one tab.
       for (let each = element; each !== null; each = above(each)) {
         const aim = /^(a|area)$/.test(each.localName) ? each : each.type === "submit" || each.type === "image" ? each.form ?? null : null;
         const name = aim && Reflect.get(aim.localName === "form" ? view.HTMLFormElement.prototype : Object.getPrototypeOf(aim), "target", aim);
@@ -124,7 +123,7 @@ function (what, given) {
       return { value: value() };
     }
     case "commit": { tell("change"); return {}; }
-    // Chooses options by label, else by value; says which were chosen, or what there is to choose.
+    // Selects options by label, else by value; returns the selected ones, or the available ones.
     case "choose": {
       if (kind !== "select") return { list: false };
       const options = [...element.options], label = (option) => squeeze(option.label || option.text);

@@ -1,8 +1,8 @@
-// Opens what is folded in the main content, and scrolls to what comes on scrolling. Follows document.js, look.js and
-// text.js; arguments: what is asked, nothing, and the limits (a table in Rust).
+// Expands the main content: opens collapsed sections and tabs, clicks "show more", scrolls virtual lists. Follows
+// document.js, look.js and text.js; arguments: the operation, nothing, and the limits (a table in Rust).
 //
-// What shows for a while only (the panel of a tab that is no longer chosen, a row of a list that holds only the rows in
-// sight) is copied, and put into the page in the end.
+// Content that is visible only temporarily (the panel of an earlier tab, a row of a virtual list) is copied and added
+// to the page at the end.
 const [what, , limits] = arguments;
 // What is known of this document. Over WebDriver, each script has globals of its own, so the document keeps it.
 const state = document[Symbol.for("ragmaker-expansion")] ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
@@ -20,17 +20,17 @@ const parts = (selector) => roots(main).flatMap((root) => [...root.querySelector
 const submits = (element) => element.localName === "button" && element.form !== null && element.type === "submit";
 const isUsable = (element) => shows(element) && isClickable(element) && !submits(element);
 const withId = (element, id) => (id ? rootOf(element).getElementById?.(id) ?? null : null);
-// What an element opens, by the id that it names.
+// The region that an element opens, by the id in its attributes.
 const regionOf = (element) => withId(element, element.getAttribute("aria-controls")?.trim().split(/\s+/)[0])
   ?? withId(element, (element.getAttribute("data-target") ?? element.getAttribute("data-bs-target") ?? element.getAttribute("href") ?? "").replace(/^#/, ""));
 
-// What opens a section: a disclosure button, and the collapse of Bootstrap.
+// Controls that open a section: disclosure buttons, and Bootstrap's collapse.
 const isOpen = (fold) => fold.getAttribute("aria-expanded") === "true" || (fold.matches("[data-toggle=collapse],[data-bs-toggle=collapse]") && !fold.matches(".collapsed"));
 const opensMenu = (element) => !/^(false|null)$/.test(element.getAttribute("aria-haspopup")) || /^(combobox|menuitem)$/.test(element.getAttribute("role"));
 const closedFolds = () => parts("[aria-expanded=false],.collapsed[data-toggle=collapse],.collapsed[data-bs-toggle=collapse]")
   .filter((element) => !state.seen.has(element) && !opensMenu(element) && !/^(input|select)$/.test(element.localName) && isUsable(element));
 
-// What brings more of the same place, by what it is called in the languages of many sites.
+// Controls that load more, by name in the languages of many sites.
 const MORE = /^\W*(show|view|read|see|load|display|expand)\s+(\d+\s+)?(more|all|full|the rest|everything)\b|^more(…|\.\.\.)?$|^continue reading|^(mehr|alles?)\s+(\S+\s+)?(anzeigen|laden|lesen|zeigen)|^weiterlesen|^(voir|afficher|lire|charger)\s+(plus|tout|la suite)|^(ver|mostrar|leer|cargar)\s+(más|todo)|^(mostra|leggi|carica)\s+(altro|tutto|di più)|^(もっと|続きを|さらに)|^(显示|查看|加载|展开)(更多|全部|全文)|^더\s*보기/i;
 const nameOf = (element) => squeezed(element.textContent || element.getAttribute("aria-label"));
 const bringsMore = () => parts("button,[role=button],a[href^='#'],a:not([href])")
@@ -40,7 +40,7 @@ const bringsMore = () => parts("button,[role=button],a[href^='#'],a:not([href])"
 const strips = () => parts("[role=tablist]").map((strip) => [strip, [...strip.querySelectorAll("[role=tab]")].filter((tab) => tab.closest("[role=tablist]") === strip)])
   .filter(([, tabs]) => tabs.length > 1);
 const chosenOf = (tabs) => tabs.find((tab) => tab.getAttribute("aria-selected") === "true") ?? tabs.find((tab) => tab.matches(".active,.selected")) ?? tabs[0];
-// The panel of the chosen tab: the one that the tab names, else the one that shows near its strip.
+// The panel of the selected tab: the one that the tab names, else the visible one near its strip.
 const panelOf = (strip, tab) => {
   const named = regionOf(tab);
   if (named !== null) return named;
@@ -53,7 +53,7 @@ const panelOf = (strip, tab) => {
   return null;
 };
 
-// Copies what `region` shows now. What replaces it is to be put after `anchor`.
+// Copies the current content of `region`. Later content is inserted after `anchor`.
 const copy = (region, anchor) => {
   if (region === null || !shows(region) || region.contains(anchor)) return;
   const text = squeezed(region.textContent);
@@ -68,14 +68,14 @@ const copyTabs = () => {
   }
 };
 
-// A list that holds only the rows in sight: each row is known by its number, or by where it stands.
+// A virtual list: each row is identified by its number, or by its position.
 const NUMBERS = ["aria-rowindex", "aria-posinset", "data-index", "data-item-index", "data-row-index", "data-known-index"];
 const scrollers = () => {
   const page = doc.scrollingElement;
   const inner = parts("*").filter((part) => part.scrollHeight > part.clientHeight + 20 && part.clientHeight > 60 && /auto|scroll/.test(getComputedStyle(part).overflowY));
   return page !== null && page.scrollHeight > innerHeight + 1 ? [page, ...inner] : inner;
 };
-// What holds the rows: the element whose children take most of the height.
+// The container of the rows: the element whose children take most of the height.
 const holderOf = (scroller) => {
   let holder = null, height = 0;
   for (const box of [scroller, ...scroller.querySelectorAll("*")]) {
@@ -106,12 +106,12 @@ const copyRows = (scroller) => {
   }
 };
 const isThere = ({ row, text }) => row.isConnected && squeezed(row.textContent) === text;
-// Puts the rows that are gone where they belong among those that are there.
+// Inserts the removed rows at their positions among the present ones.
 const putRows = ({ holder, rows }) => {
   const sorted = [...rows].sort(([a], [b]) => a - b).map(([, row]) => row);
   const there = new Set(sorted.filter(isThere).map(({ text }) => text));
   const gone = sorted.filter((row) => !isThere(row) && !there.has(row.text));
-  // A row whose place has changed meanwhile is the same.
+  // A row whose position has changed is the same row.
   const texts = new Set(), missing = new Set(gone.filter(({ text }) => !texts.has(text) && texts.add(text)));
   let before = null, put = 0;
   const first = [...holder.children].find((child) => sorted.some((row) => row.row === child && isThere(row))) ?? null;
@@ -129,14 +129,14 @@ const putRows = ({ holder, rows }) => {
   }
   return put > 0 ? sorted.length : 0;
 };
-// Shows a section that something else has folded again.
+// Opens a section again that another one has collapsed.
 const reveal = (region) => {
   region.hidden = false;
   region.removeAttribute("aria-hidden");
   if (!shows(region)) for (const [name, value] of [["display", "block"], ["visibility", "visible"], ["height", "auto"]]) region.style.setProperty(name, value, "important");
 };
 const putParts = () => {
-  // In the order in which they were shown: before and after what a section shows now, or after what opened it.
+  // In the order of display: before and after the current content of a section, or after the control that opened it.
   const ends = new Map();
   for (const [region, { anchor, copies }] of state.parts) {
     const stays = region.isConnected, place = stays ? region : ends.get(anchor) ?? anchor;
@@ -163,17 +163,18 @@ const putParts = () => {
   }
 };
 
-// The page gets the time to draw what it has begun, of which a tab that nobody sees draws nothing.
+// Waits until the page has rendered; a background tab renders no frames.
 const drawnAgain = () => new Promise((go) => {
   AbortSignal.timeout(doc.visibilityState === "visible" ? limits.redrawn : limits.reaction).addEventListener("abort", go);
   requestAnimationFrame(() => requestAnimationFrame(go));
 });
 switch (main === null ? null : what) {
-  // Opens all that is folded, the next tab of each strip, and what brings more. How many were clicked.
+  // Opens all collapsed sections and the next tab of each strip, and clicks controls that load more. Returns the number
+  // of clicks.
   case "open": {
     let done = 0;
     for (const details of parts("details:not([open])")) {
-      // Of those with one name, only one stays open.
+      // Of `details` elements with the same name, only one stays open.
       details.removeAttribute("name");
       details.open = true;
       state.sections += 1;
@@ -190,7 +191,7 @@ switch (main === null ? null : what) {
     }
     const groups = new Set();
     for (const fold of closedFolds()) {
-      // Where opening one closes another, one is opened in each round.
+      // If opening one closes another, one is opened per round.
       const group = fold.parentElement?.parentElement?.parentElement ?? main;
       if (state.exclusive.has(group) && groups.has(group)) continue;
       groups.add(group);
@@ -210,7 +211,8 @@ switch (main === null ? null : what) {
     await drawnAgain();
     return { done };
   }
-  // Copies what shows now, before anything is opened and after each round. A fold that another one has closed is opened again in a later round.
+  // Copies the visible content, before the first round and after each round. A section that another one has closed is
+  // opened again in a later round.
   case "copy": {
     copyTabs();
     for (const [fold, group] of state.opened) {
@@ -228,14 +230,15 @@ switch (main === null ? null : what) {
     state.opened = [];
     return null;
   }
-  // Goes back to the beginning. Copies of rows would stand beside the rows themselves.
+  // Scrolls back to the beginning and removes the copies of rows, which would duplicate the rows.
   case "top": {
     for (const copy of state.rowCopies.splice(0)) copy.remove();
     for (const scroller of scrollers()) scroller.scrollTo({ top: 0, behavior: "instant" });
     await drawnAgain();
     return null;
   }
-  // Copies the rows in sight and scrolls by most of a screen; whether anything moved, and how much there is.
+  // Copies the visible rows and scrolls by most of a screen; returns whether anything moved, and the size of the
+  // content.
   case "scroll": {
     let moved = false;
     const all = scrollers();
@@ -246,7 +249,7 @@ switch (main === null ? null : what) {
       moved ||= scroller.scrollTop > before + 1;
     }
     if (!moved) {
-      // What loads more when its end comes into view may need to see that again.
+      // Content that loads when its end becomes visible may need this event again.
       for (const scroller of all) scroller.scrollBy({ top: -scroller.clientHeight / 2, behavior: "instant" });
       await drawnAgain();
       for (const scroller of all) scroller.scrollBy({ top: scroller.clientHeight, behavior: "instant" });
@@ -256,7 +259,7 @@ switch (main === null ? null : what) {
     const rows = [...state.lists.values()].reduce((sum, { rows }) => sum + rows.size, 0);
     return { moved, size: [rows, doc.scrollingElement?.scrollHeight ?? 0, main.textContent.length] };
   }
-  // Puts back what is gone, and says how much there was of everything.
+  // Inserts the removed content, and returns the counts.
   case "end": {
     const rows = [...state.lists.values()].reduce((sum, list) => sum + putRows(list), 0);
     state.lists.clear();

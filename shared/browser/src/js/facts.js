@@ -11,7 +11,7 @@ const facts = () => {
     const all = doc.body?.textContent.length ?? 0;
     return all > 50000 ? all : clean(doc.body?.innerText).trim().length;
   };
-  // The field for the answer to a challenge is no field of the page. One to write a text into is, whatever its name.
+  // The field for the answer of a challenge does not count as a field of the page. A text field does, with any name.
   const isAnswer = ({ localName, name, id }) =>
     /(captcha|turnstile)-response/i.test(name + id) || (localName === "input" && /captcha/i.test(name + id));
   const fields = [...doc.querySelectorAll("textarea,input,select,[contenteditable]")].filter((field) =>

@@ -10,7 +10,7 @@ const take = (selector) => {
 const whole = (selector) => {
   const inner = (frame) => { try { return (frame.checkVisibility?.() ?? true) ? frame.contentDocument?.body : null; } catch { return null; } };
   const hosts = (root) => [...root.querySelectorAll("*")].filter((element) => shadowOf(element) || (/^i?frame$/.test(element.localName) && inner(element)));
-  // The browser shows XML without a style as a tree of its own making, and keeps the source in it.
+  // The browser shows XML without a style sheet as a generated tree, which contains the source.
   const source = /xml$/.test(doc.contentType) ? doc.getElementById("webkit-xml-viewer-source-xml") : null;
   if (source !== null) {
     const write = new XMLSerializer();
@@ -26,7 +26,7 @@ const whole = (selector) => {
         const element = left[i], shadow = shadowOf(element);
         if (shadow) {
           const slots = flat(shadow);
-          // Where a component shows its children, they stay; else its own tree is what shows.
+          // A component with slots keeps its children; otherwise only its shadow tree is visible.
           for (const slot of slots.querySelectorAll("slot")) slot.replaceWith(...(slot.name ? element.querySelectorAll(`:scope > [slot="${CSS.escape(slot.name)}"]`) : [...element.childNodes].filter((node) => !node.slot)).values().map((node) => node.cloneNode(true)));
           right[i].replaceChildren(slots);
         } else if (/^i?frame$/.test(element.localName) && inner(element)) {
@@ -50,11 +50,11 @@ const whole = (selector) => {
     return copy;
   };
   const markup = (root) => (hosts(root).length > 0 ? flat(root) : root).outerHTML;
-  // A script may have taken it all away.
+  // A script may have removed everything.
   if (doc.documentElement === null) return "";
   if (selector === null) return markup(doc.documentElement).toWellFormed();
   const chosen = [...doc.querySelectorAll(selector)];
-  // What is inside another chosen element is there already.
+  // Elements inside another selected one are already included.
   const outer = chosen.filter((element) => !chosen.some((other) => other !== element && other.contains(element)));
   return outer.length === 0 ? null : outer.map(markup).join("\n").toWellFormed();
 };

@@ -1,5 +1,5 @@
-// What a person could follow, in the page's order: rendered links to http and https addresses,
-// through open shadow roots and frames of the same origin, each page once.
+// The links that a person could follow, in document order: rendered links to http and https URLs,
+// in open shadow roots and same-origin frames too, each page once.
 // Returns a JSON text: a list of [accessible name, address].
 const take = () => {
   const MAX_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
@@ -8,7 +8,7 @@ const take = () => {
   const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
   const rendered = (part) => !part.checkVisibility || part.checkVisibility({ visibilityProperty: true, opacityProperty: true })
     || (part.checkVisibility() && appears(part));
-  // Whether it is brought to light when a person scrolls to it: it fades in, or its place is kept free.
+  // Whether it becomes visible on scrolling (fade-in, lazy layout).
   const appears = (part) => {
     const { scrollY, innerHeight } = part.ownerDocument.defaultView;
     if (Element.prototype.getBoundingClientRect.call(part).top + scrollY < innerHeight) return false;
@@ -25,7 +25,7 @@ const take = () => {
     return kept && hidden === null;
   };
   const [widthOf, heightOf] = ["clientWidth", "clientHeight"].map((name) => ask(Element.prototype, name));
-  // How far a page can be scrolled sideways, from where it is first shown.
+  // The horizontal scroll range of a page, relative to its initial position.
   const reaches = new Map();
   const reachOf = ({ document, innerWidth }) => {
     if (!reaches.has(document)) {
@@ -35,24 +35,24 @@ const take = () => {
     return reaches.get(document);
   };
   const shows = (part) => {
-    // A picture that is not there yet has no size.
+    // An image that is still loading has no size.
     const awaited = part.localName === "img" && !part.complete;
     const box = part.getBoundingClientRect();
-    // One pixel, or beyond all that can be scrolled to, is hidden by custom.
+    // 1x1 elements and those outside the scrollable area count as hidden.
     if (!awaited && (box.width <= 1 || box.height <= 1)) return false;
     const view = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = reachOf(view);
     if (box.right > 0 && box.bottom > 0 && rightmost === Infinity) return true;
     const { scrollX, scrollY } = view;
     return box.right + scrollX > leftmost && box.left + scrollX < rightmost && box.bottom + scrollY > 0;
   };
-  // Whether nothing is left of a box between what is cut off at its sides: each a length, a share, or nothing.
+  // Whether the insets (lengths, percentages or `auto`) clip the whole box.
   const cutAway = (part, sides) => {
     const box = Element.prototype.getBoundingClientRect.call(part);
     const [top, right, bottom, left] = sides.map((side, at) =>
       parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
     return box.height - top - bottom <= 1 || box.width - left - right <= 1;
   };
-  // A shape that is shut cuts off whatever its element has in it, also what has its place by another.
+  // Whether the clip-path is empty. It clips all descendants, positioned ones too.
   const shut = (part, { clipPath }) => {
     if (clipPath === "none") return false;
     if (/^circle\(0(px|%)/.test(clipPath)) return true;
@@ -69,8 +69,7 @@ const take = () => {
     }
     return false;
   };
-  // What cuts off or fades all that is in it: a menu that is folded up. A person sees it on opening it,
-  // as one does of what is not rendered until then. What slides, as in a carousel, is there.
+  // Elements that clip or hide their content, such as collapsed menus. The slides of carousels are visible.
   const conceals = (part, style) => {
     const { clip, contain, display, filter, overflowClipMargin, overflowX, overflowY, position } = style;
     if (filter.includes("opacity(0)") || shut(part, style)) return true;
@@ -78,21 +77,21 @@ const take = () => {
       const [top, right, bottom, left] = clip.slice(5, -1).split(/[ ,]+/).map((edge) => edge === "auto" ? NaN : parseFloat(edge));
       if (right - (left || 0) <= 1 || bottom - (top || 0) <= 1) return true;
     }
-    // Of a document's body it is the window that cuts off.
+    // The overflow of the body clips at the viewport, not at the body.
     if (/^(inline|contents)$/.test(display) || part === part.ownerDocument?.body || part === part.ownerDocument?.documentElement) return false;
-    // Within a drawing, nothing has a box.
+    // Elements inside an SVG have no CSS box.
     if (part.namespaceURI !== XHTML && part.ownerSVGElement !== null) return false;
     const painted = /paint|content|strict/.test(contain);
     const cuts = (overflow) => painted || (overflow !== "visible" && !(overflow === "clip" && overflowClipMargin !== "0px"));
     return (cuts(overflowX) && widthOf(part) <= 1) || (cuts(overflowY) && heightOf(part) <= 1);
   };
-  // What an element stands in, as far as that may cut it off.
+  // The containing block of an element, which may clip it.
   const placed = (part, { position }) => /^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML;
   const around = (part, style) => {
     if (placed(part, style)) return ask(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
-  // What is fixed does not scroll: a drawer that waits beyond the edge of the window.
+  // Off-canvas drawers: fixed elements outside the window, which scrolling does not reveal.
   const beyond = (part) => {
     const { left, top } = Element.prototype.getBoundingClientRect.call(part), page = own(part.ownerDocument).scrollingElement;
     return page !== null && (left >= widthOf(page) || top >= heightOf(page));
@@ -121,11 +120,11 @@ const take = () => {
   };
   const visible = (link) => {
     if (link.localName === "area") {
-      // An area has no box of its own: it shows where an image uses its map.
+      // An area has no box: it is visible if an image uses its map.
       const map = link.closest("map")?.name;
       return !!map && [...rootOf(link).querySelectorAll("img[usemap]")].some((image) => image.useMap === `#${map}` && visible(image));
     }
-    // Of an element without a box of its own, what is inside may show.
+    // The content of an element without a box (`display: contents`) may be visible.
     const boxless = () => {
       let part = link;
       while (part && getComputedStyle(part).display === "contents") part = slotOf(part) ?? parentOf(part);
@@ -134,8 +133,8 @@ const take = () => {
     if (!rendered(link) && !boxless()) return false;
     if (concealed(link)) return false;
     if (shows(link)) return true;
-    // What floats or has a place of its own is not in the box of a link around it, such as what a rule
-    // stretches over a whole card.
+    // Floats and positioned descendants or pseudo-elements are outside the box of the link, such as a link that covers
+    // a whole card.
     if (getComputedStyle(link).overflow !== "visible") return false;
     if (ruled(link) && ["::before", "::after"].some((where) => {
       const { content, display, position, width, height } = getComputedStyle(link, where);
@@ -148,7 +147,7 @@ const take = () => {
     return shows(text);
   };
   const address = (link) => {
-    // An empty address is that of this very page: a button in the guise of a link.
+    // An empty href acts as a button.
     const written = link.getAttribute("href") ?? link.getAttribute("xlink:href");
     if (written.trim() === "") return null;
     let href = link.href;
@@ -156,17 +155,16 @@ const take = () => {
       try { href = new URL(href.baseVal, link.baseURI).href; } catch { return null; }
     }
     if (!/^https?:/.test(href) || href.length > MAX_ADDRESS) return null;
-    // What cannot be parsed comes back as it was written.
+    // An invalid URL is returned unchanged.
     if (href === written && !URL.canParse(href)) return null;
-    // A place on this very page is not somewhere to go, unless an application routes by it.
+    // A fragment of this page is not a destination, except in an application that routes by fragments.
     if (href.startsWith(here) && href[here.length] === "#" && !/^[/!]/.test(href.slice(here.length + 1))) return null;
     return href.toWellFormed();
   };
-  // Places on a page are one page.
+  // The fragments of a page count as one page.
   const page = (href) => !href.includes("#") || /#[/!]/.test(href) ? href : href.split("#", 1)[0];
   const walk = (root) => {
-    // One pass in the order of what is shown: a shadow root, what it has slots for, and a frame each
-    // where it stands.
+    // One pass in the order of the flat tree: shadow roots, slotted elements and frames at their positions.
     const walker = Document.prototype.createTreeWalker.call(root.ownerDocument ?? root, root, NodeFilter.SHOW_ELEMENT);
     let element = root.nodeType === Node.ELEMENT_NODE ? root : walker.nextNode();
     while (element) {
@@ -188,7 +186,7 @@ const take = () => {
       const shadow = shadowOf(element);
       if (shadow) {
         walk(shadow);
-        // What it has no slot for is not shown.
+        // Content without a slot is not rendered.
         const host = element;
         do { element = walker.nextNode(); } while (element && host.contains(element));
       } else {
@@ -197,6 +195,6 @@ const take = () => {
     }
   };
   walk(document);
-  // One string crosses to the tool in a fraction of the time that a thousand take.
+  // One JSON string is much faster to transfer than an array.
   return JSON.stringify([...found.values()]);
 };

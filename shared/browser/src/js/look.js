@@ -1,9 +1,8 @@
-// `look`: the state of the page, from what the document shows and what watch.js has counted; `sparse`:
+// `look`: the state of the page, from its content and the counts of watch.js; `sparse`:
 // whether it has little text; `watched`: those counts. `limits` comes from collect.js.
 //
-// watch.js runs in the world of the page's own scripts: an event is how to ask it. The counts are those of
-// the page and its frames of the same origin; null where the page may not run scripts. Asked once, until
-// `counts` is reset.
+// watch.js runs in the main world of the page, so it is queried by an event. The counts are those of the page and its
+// same-origin frames; null if the page may not run scripts. They are cached until `counts` is reset.
 let counts;
 const watched = () => {
   if (counts !== undefined) return counts;
@@ -38,9 +37,9 @@ const sparse = (much = limits.littleText) => {
   }
   return length < much;
 };
-// Whether it has been drawn: what a page brings when it comes into view, it asks for after that.
+// Whether the page has been painted: content that loads when it becomes visible is requested after that.
 const drawn = () => {
-  // Kept in the document's isolated world, where all of these scripts run.
+  // Stored in the isolated world of the document, where all of these scripts run.
   if (globalThis.wasDrawn === undefined) {
     globalThis.wasDrawn = false;
     const draws = () => { globalThis.wasDrawn = true; };
@@ -54,15 +53,15 @@ const rest = () => {
   const loaded = performance.getEntriesByType("navigation")[0]?.loadEventStart ?? Infinity;
   return Math.min(limits.quietMost, Math.max(limits.quiet, loaded / limits.quietShare));
 };
-// The milliseconds after which a page will have rested for long enough, if nothing else happens in it: known of a page
-// that waits for nothing else.
+// The milliseconds after which a page will have been quiet for long enough without further activity; known if nothing
+// else is pending.
 let restsIn = Infinity;
-// Is the page's own content there? Answers "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
+// The readiness of the page's own content: "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
 const look = (selector) => {
   const now = performance.now();
   if (selector !== null) {
     try {
-      // What is still coming in after this long may never end: what is there is there.
+      // A response that is incomplete after this time may never end, so the content is used as it is.
       const parsed = doc.readyState !== "loading" || now > limits.selectorParsing;
       if (parsed && doc.querySelector(selector)) return "selector";
     } catch { return "bad-selector"; }
@@ -73,7 +72,7 @@ const look = (selector) => {
   if (!watch) return complete ? "idle" : "wait";
   if (doc.readyState === "loading") return "parsing";
   if (!complete) {
-    // Everything is parsed; what still loads is an image or the like, which the page may be at work without.
+    // Everything is parsed; only images and the like are still loading, and the text may be complete without them.
     return watch.quiet > limits.stalledQuiet && watch.timers === 0 && now > (sparse() ? limits.stalledSparse : limits.stalledDense) ? "stalled" : "wait";
   }
   const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.vain + watch.redirects + watch.countdowns > 0;

@@ -1,7 +1,7 @@
 // The accessible name of a link, after https://www.w3.org/TR/accname-1.2/#computation-steps.
 const MAX_TEXT = 200, MAX_DEPTH = 200;
 const squeeze = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
-// Whether rules of the page's may hold for an element: to ask for its style costs more than all the rest.
+// Whether style rules of the page may apply to an element: computing its style costs more than everything else.
 const sheets = new Map();
 const ruled = (element) => {
   if (isForm(element)) return true;
@@ -21,7 +21,7 @@ const generated = (element, where) => {
     text += string?.replace(/\\(?:([0-9a-f]{1,6}) ?|(.))/gi, (_, code, character) => character ?? String.fromCodePoint(parseInt(code, 16)))
       ?? (attribute ? element.getAttribute(attribute) ?? "" : "");
   }
-  // The glyphs of icon fonts are no text.
+  // The glyphs of icon fonts are not text.
   text = text.replace(/\p{Private_Use}/gu, "");
   return apart + text + apart;
 };
@@ -37,7 +37,7 @@ const valueOf = (control) => {
   if (control.type === "image") return control.alt;
   return control.value || ({ submit: "Submit", reset: "Reset" }[control.type] ?? "");
 };
-// What elements say that links are labelled by: one may label them all.
+// The texts of the elements that label links (cached, because one may label all).
 const referredTo = new Map();
 const accessibleName = (link) => {
   // Most links are a short text and nothing else.
@@ -45,8 +45,8 @@ const accessibleName = (link) => {
     const text = squeeze(link.textContent);
     if (text && text.length <= MAX_TEXT) return text.toWellFormed();
   }
-  // `how` a text was come by: `referred`, by aria-labelledby, which is not followed twice; `hidden`,
-  // which then is text all the same; and the link's own `visibility`.
+  // `how` the text was reached: `referred` by aria-labelledby, which is not followed twice; `hidden`, where hidden text
+  // counts too; and the link's own `visibility`.
   const labels = (element, how) => {
     if (how.referred || !element.hasAttribute("aria-labelledby")) return "";
     return element.getAttribute("aria-labelledby").split(/\s+/).filter(Boolean).map((id) => {
@@ -62,7 +62,7 @@ const accessibleName = (link) => {
     if (depth > MAX_DEPTH) return element.textContent;
     const assigned = element.localName === "slot" ? element.assignedNodes() : [];
     const nodes = assigned.length > 0 ? assigned : (shadowOf(element) ?? element).childNodes;
-    // Of a link that shows on scrolling to it, the text is hidden as the link is.
+    // The text of a link that becomes visible on scrolling is hidden like the link.
     const { visibility } = getComputedStyle(element), visible = how.hidden || visibility === "visible" || visibility === how.visibility;
     const texts = [...nodes].map((node) => {
       if (node.nodeType === Node.TEXT_NODE) return visible ? node.data : "";

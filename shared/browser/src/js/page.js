@@ -1,5 +1,5 @@
-// What is asked of a frame of the page while a call acts in it. Follows document.js, look.js and text.js; arguments: what
-// is asked, what belongs to it, and the limits.
+// Queries to a frame during browser-act. Follows document.js, look.js and text.js; arguments: the query, its parameter,
+// and the limits.
 const [what, given, limits] = arguments;
 const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.children].map((part) => part.innerText).join(" ")));
 // Whether the page's own documents note dialogs and windows.
@@ -19,7 +19,7 @@ switch (what) {
     const watch = watched();
     return { ready: doc.readyState, quiet: watch ? Math.min(watch.quiet, 1e9) : 1e9, timers: watch?.timers ?? 0, redirects: watch?.redirects ?? 0, sparse: sparse(), noted: watch?.noted ?? [] };
   }
-  // From now on dialogs and windows that the page opens are noted; or not any more. Returns whether somebody does.
+  // Starts or stops recording of dialogs and new windows. Returns whether they are being recorded.
   case "acting": {
     act();
     counts = undefined;
@@ -30,7 +30,7 @@ switch (what) {
     try { return roots(document).some((root) => root.querySelector(given) !== null); } catch { return "bad"; }
   }
   case "length": return shownTexts().reduce((sum, text) => sum + text.length, 0);
-  // Elements by what they show, the innermost; or by CSS. Returned as they are.
+  // Elements by their text, the innermost ones; or by CSS selector.
   case "by-text": {
     const wanted = squeezed(given).toLowerCase(), found = [];
     for (const root of roots(document)) {
@@ -53,7 +53,7 @@ switch (what) {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(given)]).slice(0, 20); } catch { return null; }
   }
   case "scroll": {
-    // The page itself, or what scrolls in its place.
+    // The page itself, or the element that scrolls instead.
     const page = doc.scrollingElement;
     let part = page;
     if (page === null || page.scrollHeight <= innerHeight + 1) {

@@ -1,5 +1,5 @@
-// What a picture of the page needs. Follows document.js, look.js and text.js; arguments: what is asked, what belongs to
-// it, and the limits.
+// Preparations for a screenshot. Follows document.js, look.js and text.js; arguments: the operation, its parameter, and
+// the limits.
 const [what, given, limits] = arguments;
 const sleep = (time) => new Promise((go) => setTimeout(go, time));
 const first = (selector) => {
@@ -10,8 +10,8 @@ const first = (selector) => {
   return null;
 };
 switch (what) {
-  // Waits for the pictures and the fonts of the part that is shown, at most `patience`; returns that part in the
-  // document: the element that `selector` matches, or what is in the window, or with `whole` nothing.
+  // Waits for the images and fonts of the captured area, at most `patience`; returns the area in the document: the
+  // element that `selector` matches, or the viewport, or with `whole` nothing.
   case "prepare": {
     let element = null;
     if (given.selector !== null) {
@@ -29,7 +29,7 @@ switch (what) {
     const images = roots(document).flatMap((root) => [...root.querySelectorAll("img")]).filter(isShown);
     for (const image of images) {
       if (image.loading === "lazy") image.loading = "eager";
-      // An earlier call put one pixel in its place.
+      // An earlier call replaced the image by one pixel.
       if (given.refresh && image.complete && image.naturalWidth <= 1) {
         const name = image.hasAttribute("src") ? "src" : "srcset";
         image.setAttribute(name, image.getAttribute(name) ?? "");

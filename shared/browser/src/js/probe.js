@@ -1,14 +1,14 @@
-// How far the document is, for a visit by WebDriver commands. Arguments: the selector that is waited for, or null;
-// the limits (a table in Rust).
+// The load state of the document, for a visit by WebDriver commands. Arguments: the selector to wait for, or null; the
+// limits (a table in Rust).
 //
-// Chromium has no world of its own for this: the document is asked by the names that no element can take.
+// In Chromium these scripts run in the main world, so the document is read by names that page elements cannot shadow.
 const [selector, limits] = arguments;
 const get = (name) => Reflect.get(Document.prototype, name, document);
 const at = String(get("documentURI"));
 if (at.startsWith("chrome-error:")) {
   return { at, error: Document.prototype.querySelector.call(document, ".error-code")?.textContent.trim() ?? "" };
 }
-// Firefox's page for an error names the cause in its address.
+// Firefox's error page has the cause in its URL.
 if (/^about:(net|cert)error\?/.test(at)) return { at, error: at };
 let matches = false;
 try {

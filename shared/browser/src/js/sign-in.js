@@ -1,29 +1,29 @@
-// The sign-in form of the page, if one shows: its fields, and how much text stands beside it.
+// The visible sign-in form of the page, if any: its fields, and the amount of text outside it.
 //
-// The rule that decides whether the page is nothing but this form is in `login.rs`; here is only measured, and
-// only what does not depend on a language.
+// This script only measures, independently of languages; `login.rs` decides whether the page consists of this form
+// only.
 const USER_FIELD = /^(user|user_?-?name|user_?-?id|login|login_?-?(id|name|fmt)|loginfmt|identifier|email|e-?mail|mail|account|j_username|os_username|log|uid)$/i;
-// What buttons that lead to a sign-in by another service are called, in every language, and where they lead.
+// The names of buttons for a sign-in with another service, which are the same in every language, and their targets.
 const PROVIDER = /\b(google|microsoft|github|gitlab|bitbucket|apple|facebook|linkedin|slack|okta|auth0|azure|saml|sso|openid|passkey)\b/i;
 const PROVIDER_PATH = /\/(oauth2?|omniauth|openid|saml2?|sso)(\/|$)/i;
 const signIn = () => {
   const shows = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
   const within = (root, selector) => [...root.querySelectorAll(selector)].filter(shows);
-  // A form bears the names of its fields: it is asked by its prototypes.
+  // The fields of a form shadow its properties, so it is read through its prototype.
   const contains = (part, other) => Node.prototype.contains.call(part, other);
   const innerText = (part) => isForm(part) ? ask(HTMLElement.prototype, "innerText")(part) : part.innerText;
-  // With more text than this, it is no sign-in page, and to measure it would take long.
+  // With more text than this, it is not a sign-in page, and measuring it would take long.
   if (!sparse(6000)) return null;
   const isUser = (field) => field.type === "email" || /\b(username|webauthn)\b/.test(field.autocomplete)
     || USER_FIELD.test(field.name) || USER_FIELD.test(field.id);
   const passwords = within(doc, "input[type=password]");
   const key = passwords[0] ?? within(doc, "input").find((field) => /^(text|email|tel)$/.test(field.type) && isUser(field));
   const BOILERPLATE = "nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],dialog,select,noscript";
-  // A CJK character says as much as two letters.
+  // A CJK character counts as two letters.
   const cost = (text) => text.length + (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0);
   const label = (element) => String(innerText(element) ?? "").replace(/\s+/g, " ").trim();
   const length = (element) => cost(label(element));
-  // What stands in one of the parts counts with that part.
+  // Nested elements count with the outer part.
   const besideOf = (parts) => {
     const left = [...parts, ...within(doc, BOILERPLATE)];
     const outermost = left.filter((part) => !left.some((other) => other !== part && contains(other, part)));
@@ -45,7 +45,7 @@ const signIn = () => {
       providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers),
     };
   }
-  // Applications do without a form: then it is what holds a field and a button.
+  // Applications may have no form element: then the form is the element that contains a field and a button.
   const BUTTON = "button,input[type=submit],input[type=image],[role=button]";
   let form = key.form;
   const above = ask(Node.prototype, "parentElement");

@@ -1,5 +1,5 @@
-// Text without the white space of its markup, the roots of a document (itself and its open shadow roots), and what may
-// be clicked in a page that is not to be left. Follows document.js.
+// Text with collapsed white space, the roots of a document (itself and its open shadow roots), and the elements that
+// can be clicked without a navigation. Follows document.js.
 const squeezed = (text) => String(text ?? "").replace(/\s+/g, " ").trim();
 const roots = (root, found = []) => {
   found.push(root);
@@ -9,7 +9,7 @@ const roots = (root, found = []) => {
   }
   return found;
 };
-// An empty address is that of the page itself: without a script, it is loaded again.
+// An empty href is the URL of the page itself: without a script, a click reloads the page.
 const STAYS = /^(#|javascript:)/, STAYS_OR_EMPTY = /^(#|javascript:|$)/;
 const leadsElsewhere = (element, stays) => {
   const link = element.closest("a[href]");

@@ -1,11 +1,11 @@
-// Runs in every document before its own scripts, with the limits as argument: counts what the page still
-// waits for, so that look.js can tell whether its content is there, answers dialogs, and removes what gives
-// the driver away.
+// Runs in every document before its own scripts, with the limits as argument: counts pending work, from which
+// look.js decides whether the content is complete, answers dialogs, and hides signs of automation (`cdc_`
+// globals).
 (limits) => {
   for (const name of Object.getOwnPropertyNames(window)) {
     if (name.startsWith("cdc_")) delete window[name];
   }
-  // What takes the place of a function of the browser's own prints as that one does.
+  // A replaced function has the `toString()` of the original.
   const own = new WeakMap();
   const replace = (owner, name, handler) => {
     const replaced = owner?.[name];
@@ -14,28 +14,27 @@
   replace(Function.prototype, "toString", {
     apply: (target, self, args) => Reflect.apply(target, own.get(self) ?? self, args),
   });
-  // While a call acts in the page, what it opens is noted: dialogs, and windows, which then are not opened. A click
-  // would let it open some, and the tab is all that the call looks after.
+  // While a call acts, dialogs and new windows are recorded; windows are not opened, because the call uses one tab.
   let acting = false;
   const noted = [];
   const note = (kind, text) => {
     if (!acting || noted.length >= limits.noted) return;
     try { noted.push([kind, `${text ?? ""}`.slice(0, limits.notedText).toWellFormed()]); } catch {}
   };
-  // A dialog would block the page, and every command to it, until somebody answers.
+  // An open dialog would block the page and every command to it.
   const answer = (name, value) => replace(window, name, { apply: (target, self, args) => (bump(), note(name, args[0]), value) });
-  // When anything last happened; when anything new did, which neither a timer nor a request made again is;
-  // when the document came further; and when the last answer to something new came.
+  // Times of the last activity, the last new activity (no repeated timer or request), the last DOM progress and the
+  // last new response.
   let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
   const bump = () => { last = performance.now(); };
   const stir = () => { news = last = performance.now(); };
-  // When the page itself, or what it asked for, last came.
+  // The time of the last DOM progress or new response.
   const brought = () => Math.max(begun, answeredAt);
   answer("alert", undefined);
   answer("confirm", true);
   answer("prompt", null);
   answer("print", undefined);
-  // The tab is the call's.
+  // Pages cannot close the tab.
   answer("close", undefined);
   replace(window, "open", {
     apply(target, self, args) {
@@ -46,16 +45,14 @@
       return null;
     },
   });
-  // The browser hands everything that is logged to the driver, whether that wants it or not: it takes long, and
-  // a page can tell by what is read of an object that it logs that somebody listens.
+  // Console methods are disabled: logging is slow under DevTools, and getters of logged objects reveal an observer.
   for (const name of ["assert", "debug", "dir", "dirxml", "error", "group", "groupCollapsed", "info", "log", "table", "trace", "warn"]) {
     replace(console, name, { apply() {} });
   }
 
-  // A timer is work to come: a short one, unless the same work goes on and on when nothing new has come
-  // of it; and one that follows another, or comes again, for a while, or if it may have waited for what
-  // has just come. One that ends a request brings nothing: the request is waited for, or it is not. One that
-  // asks again what was asked in vain is for a page with little to read to wait for.
+  // Timers that may add content: short ones that are not polling, chained or repeated ones up to a limit, and those
+  // that may have waited for a new response. Timers that only abort a request are ignored. Timers that repeat a request
+  // without a new result are waited for only on a page with little text.
   const timers = new Map(), tickers = new WeakMap(), works = new Map();
   let chain = 0, chainBegun = 0;
   const waits = ({ due, begun, repeat, hoped, fresh, ends }) => !hoped && !ends && (due - answeredAt <= limits.afterAnswer
@@ -65,7 +62,7 @@
   const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
   const leads = (work) => /\blocation\b|\.submit\(/.test(source(work));
   const aborts = (work) => /\.abort\(/.test(source(work));
-  // How many times a key has come by now.
+  // Counts a key and returns the count.
   const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key);
   const later = window.setTimeout.bind(window);
   replace(window, "setTimeout", {
@@ -88,7 +85,7 @@
           }
         }, given, ...rest]);
       } else {
-        // The browser runs a text as a script of the page's own.
+        // A string argument is evaluated by the browser.
         id = Reflect.apply(target, self, args);
         later(done, delay);
       }
@@ -112,7 +109,7 @@
       return id;
     },
   });
-  // Either ends a timer, which may be named by a text.
+  // Both functions end timers and intervals; the id may be a string.
   for (const name of ["clearTimeout", "clearInterval"]) {
     replace(window, name, {
       apply(target, self, args) {
@@ -121,9 +118,8 @@
       },
     });
   }
-  // What is at work elsewhere is waited for until it answers, the first times, and not for long where there is
-  // something to read: a worker that starts or has been told something, a database that is opened, what is
-  // compiled or deciphered, a task put off.
+  // Workers, IndexedDB, WebAssembly compilation, WebCrypto and idle callbacks are awaited, the first times and within
+  // `workerAnswer`.
   const asked = new WeakMap();
   const outwait = (patience = limits.workerAnswer) => {
     const timer = { due: performance.now(), repeat: 0, hoped: false };
@@ -164,8 +160,8 @@
       });
     }
   }
-  // A service worker answers for the pages of its scope once it is activated, which they may wait for. Until then
-  // a process starts, and scripts are loaded that the page's network does not show.
+  // A page may wait until its service worker is activated. Until then a process starts and loads scripts, which the
+  // network events of the page do not include.
   replace(window.ServiceWorkerContainer?.prototype, "register", {
     apply(target, self, args) {
       const promise = Reflect.apply(target, self, args);
@@ -181,9 +177,8 @@
       return promise;
     },
   });
-  // A node that changes again and again is a clock or a ticker. What the parser adds is no change:
-  // it is over when the document is interactive, and costs too much to be told of.
-  // What a script moves it moves in steps, which are no news.
+  // Frequently changing nodes (clocks, tickers) and parser insertions are ignored: the observer starts when the
+  // document is interactive. Changes of style attributes count as activity, but not as new activity.
   const moved = new WeakMap();
   const changes = new MutationObserver((records) => {
     for (const { type, target, addedNodes, removedNodes } of records) {
@@ -199,9 +194,8 @@
     begun = last;
     changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "hidden", "style"] });
   };
-  // What a script asks for is news when it is there, unless it was asked for again and again: that is polling.
-  // What failed at another host, or is as long as it was before, was asked for in vain; so were the timers that led
-  // to that or follow on it.
+  // A response to a script is new activity; a repeated request is polling. A request that failed at another host or
+  // returned the same length had no result, and neither had the timers before and after it.
   const answered = new Map(), lengths = new Map();
   const follows = (time, before) => time - before >= -1 && time - before <= limits.reaction;
   new PerformanceObserver((list) => {
@@ -221,13 +215,13 @@
     }
   }).observe({ type: "resource", buffered: true });
 
-  // What the page has of these tells a bot challenge; its scripts cannot be seen from where look.js runs.
+  // Global variables that identify bot challenges; the isolated world of look.js cannot read them.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
   const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Report = CustomEvent;
-  // What fades in or moves to its place is not there before. What goes on and on is decoration, as are crowds. They
-  // are many to ask: it is done when there is nothing else to wait for.
+  // Running transitions and animations delay readiness, except endless ones, decorative ones and large numbers of them.
+  // The query is expensive, so it runs only if nothing else is pending.
   const timelineOf = Object.getOwnPropertyDescriptor(Document.prototype, "timeline").get;
-  // The document does not count what moves in its shadow roots.
+  // `document.getAnimations()` does not include shadow roots.
   const shadows = new Set(), { getAnimations: within } = ShadowRoot.prototype, { deref } = WeakRef.prototype;
   replace(Element.prototype, "attachShadow", {
     apply(target, self, args) {
@@ -236,7 +230,8 @@
       return root;
     },
   });
-  // So are transitions of colours, and of the place of a sign without text: in mdBook, an arrow turns for half a second.
+  // Decorative: transitions of colours, and of the position of a symbol without text. In mdBook, an arrow turns for
+  // half a second.
   const COLOURS = /color$|^(box|text)-shadow$|^(fill|stroke)$/, PLACES = /^(transform|rotate|scale|translate)$/;
   const decorates = ({ transitionProperty, effect: { target } }) => COLOURS.test(transitionProperty)
     || (PLACES.test(transitionProperty) && target.textContent.trim().length < 3 && target.querySelector("a[href]") === null && !target.matches("a[href] *"));
@@ -261,7 +256,7 @@
       quiet: performance.now() - last,
       timers: pending === 0 && moves() ? 1 : pending,
       vain: counted((timer) => timer.vain && waits(timer)),
-      // A page with little to read may lead on, and one with next to nothing count down before it shows something.
+      // A page with little text may redirect, and one with almost no text may count down before it shows content.
       redirects: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
       countdowns: counted(({ repeat }) => goesOn(repeat)),
       globals: globals(),
@@ -275,7 +270,7 @@
     document.addEventListener("ragmaker-act", ({ detail }) => { acting = detail === true; if (!acting) noted.length = 0; });
   };
   listen();
-  // A document that is opened again, which writing does as well, forgets who listens to it.
+  // document.open(), and writing to a loaded document, removes event listeners.
   for (const name of ["open", "write", "writeln"]) {
     replace(Document.prototype, name, {
       apply(target, self, args) {

@@ -74,9 +74,9 @@ pub struct Visit<'a> {
     pub wait_for: Option<&'a str>,
     /// The parts of the page to load; everything if it is visible.
     pub load: Load,
-    /// What is expanded in the page before its content is taken.
+    /// The kinds of content to expand before the page is read.
     pub expand: Expand,
-    /// What is taken of the page beside its content. Its pictures are loaded for that.
+    /// The requested screenshot and PDF. The page's images are loaded for them.
     pub capture: Capture<'a>,
     /// Whether a file in place of a page is taken, as [`Page::file`], instead of being an error.
     pub takes_files: bool,
@@ -105,7 +105,7 @@ impl Visit<'_> {
             page.ready = Ready::Cap;
         }
         if let Some(broken) = page.broken().filter(|_| page.http_status < 400 && page.challenge.is_none()) {
-            let message = format!("the page is XML that cannot be read to its end: {broken}");
+            let message = format!("the page is XML with an error: {broken}");
             return Err(not_a_page(&message, &page.url, Some(&page.content_type), page.http_status));
         }
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
@@ -360,7 +360,7 @@ impl Visit<'_> {
                     tab.give_back(shown, in_use.profile());
                     return Ok((page, content));
                 }
-                // The page that was left in a tab is no reason for this call to fail, so another tab is tried.
+                // The page that an earlier call left in the tab must not fail this call, so another tab is tried.
                 // In a new tab, this is the browser's own empty page, to which a fast page may go back.
                 Err(Failure::StaleTab(error)) => {
                     tab.dispose();

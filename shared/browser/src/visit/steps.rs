@@ -1,4 +1,4 @@
-//! What a call does in a page: takes steps, and looks at what can be acted on.
+//! Steps in a page, and the list of its interactive elements.
 
 use std::cell::Cell;
 
@@ -30,7 +30,7 @@ pub struct PageElements {
     pub within: ElementScope,
     /// The number of other elements on the page.
     pub elsewhere: usize,
-    /// What has changed since the last look, if that was asked for.
+    /// The changes since the previous list, if requested.
     pub changes: Option<LookChanges>,
 }
 

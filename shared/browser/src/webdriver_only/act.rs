@@ -106,7 +106,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
         Ok(Err(NotFound::Nothing(find::nearest(&nodes, locator))))
     }
 
-    /// What is clicked for the element: a checkbox may be hidden and represented by its label.
+    /// The element to click instead: a checkbox may be hidden and represented by its label.
     fn clickable(&mut self, reached: &UsableElement) -> Result<Option<String>, CommandError> {
         if reached.is("shown") && reached.is("sized") {
             return Ok(Some(reached.object.clone()));
@@ -243,7 +243,7 @@ impl Surface for WebDriverActor<'_, '_> {
             let reason = if words.contains("not clickable") || words.contains("obscures") {
                 "is covered by another element"
             } else if words.contains("interactable") || words.contains("scrolled into view") {
-                "is beyond what can be scrolled to"
+                "is outside the scrollable area"
             } else {
                 break match clicked {
                     Err(error) if is_stale(&error) => Err(gone(locator).into()),
@@ -292,14 +292,14 @@ impl Surface for WebDriverActor<'_, '_> {
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         if self.visit.running.endpoint.is_remote {
             return Err(ARGUMENT_ERROR
-                .error("a browser of another machine without a DevTools socket takes no files")
+                .error("a remote browser without a DevTools socket cannot upload files")
                 .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
                 .detail("argument", "--webdriver-url")
                 .into());
         }
         let reached = self.reach(locator, Requirement::Enabled)?;
         if !takes_files(locator, &reached, files)? {
-            return Err(unusable(locator, &reached.state, "is no field for files").into());
+            return Err(unusable(locator, &reached.state, "is not a file input").into());
         }
         let path = format!("element/{}/value", reached.object);
         let given = self.visit.driver.post(&path, json!({"text": files.join("\n")}), self.visit.deadline);

@@ -81,7 +81,7 @@ impl WebDriverVisit<'_> {
         }
     }
 
-    /// What the document has heard of a click. The element may have gone.
+    /// The element that received the click, as the document recorded it. The element may have been removed.
     pub(super) fn heard(&self) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(document.documentElement ?? document, 'disarm');");
         self.execute(&script, &json!([]), LIMITS.plain_take)

@@ -2,7 +2,7 @@
 //! machine's driver provides.
 //!
 //! The page scripts are the same. What the requests of a page do is not seen, so a page is ready when it is loaded and
-//! its text rests. What needs to decide about requests is refused: `--public-only` and filter lists.
+//! its text is unchanged. What needs to decide about requests is refused: `--public-only` and filter lists.
 //!
 //! A session does one thing at a time; calls take turns.
 //!
@@ -51,7 +51,7 @@ const PROBE: &str = include_str!("../js/probe.js");
 /// The file that says what the session's page is, beside those of tabs.
 const SHOWN: &str = ".plain";
 
-/// What `js/probe.js` says.
+/// The answer of `js/probe.js`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Probe {
@@ -64,7 +64,7 @@ struct Probe {
     sparse: bool,
     /// The length of the text, and how many requests were answered.
     size: (u64, u64),
-    /// Whether an element matches the selector that is waited for; none where that is no selector.
+    /// Whether an element matches the selector that is waited for; none if the selector is invalid.
     matches: Option<bool>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn visit<'a, T>(
             break lock;
         }
         if Instant::now() >= deadline {
-            return Err(BROWSER_BUSY.error("another call works in the session's only tab and has not finished"));
+            return Err(BROWSER_BUSY.error("another call is using the session's only tab and has not finished"));
         }
         thread::sleep(limits::WEBDRIVER_TAB_RETRY);
     };
@@ -181,7 +181,7 @@ impl WebDriverVisit<'_> {
         if taken.0.challenge.is_some() { self.wait_out_challenge(taken) } else { Ok(taken) }
     }
 
-    /// Waits until the page rests, and takes it.
+    /// Waits until the page is idle, and reads it.
     pub(crate) fn rest(&self) -> Result<(Page, Value), Failure> {
         self.wait(None, false)?.ok_or_else(|| self.failure(CommandError::Late))
     }
@@ -316,7 +316,7 @@ impl WebDriverVisit<'_> {
             return Ok((Page::new(facts, &self.url, &Value::Null, Outcome::IDLE), Value::Null));
         }
         if error == "ERR_ABORTED" {
-            return Err(not_a_page("the browser refused what the server answered", &self.url, None, 0).into());
+            return Err(not_a_page("the browser refused the server's response", &self.url, None, 0).into());
         }
         let net_error = match firefox_error(error) {
             Some(net_error) => net_error.to_owned(),

@@ -16,7 +16,7 @@ use crate::{
     webdriver::is_stale,
 };
 
-/// What the WebDriver standard has no command for, if it is requested.
+/// The requested option for which WebDriver has no command, if any.
 pub(crate) fn unsupported(capture: Capture<'_>) -> Option<&'static str> {
     let request = capture.picture?;
     let what = [

@@ -49,7 +49,7 @@ impl Inspector<'_> {
                         && rest.iter().any(|word| word.starts_with("--del"))
                         && self.targets.is_everything(to)
                     {
-                        self.block("delete-root", format!("it deletes what is in {to}"));
+                        self.block("delete-root", format!("it deletes the content of {to}"));
                     }
                     self.writes(to);
                 }
@@ -146,7 +146,7 @@ impl Inspector<'_> {
         let starts = rest.iter().take_while(|word| !word.starts_with('-'));
         let everything: Vec<_> = starts.filter(|start| self.targets.is_everything(start)).collect();
         if rest.iter().any(|word| word == "-delete") || command.first().is_some_and(changes) {
-            self.note("it deletes or changes what find finds");
+            self.note("it deletes or changes the files that find finds");
             if let Some(start) = everything.first() {
                 self.block("delete-root", format!("it deletes or changes files in {start}"));
             }
@@ -173,7 +173,7 @@ impl Inspector<'_> {
             Given::Code(code, _) => {
                 let code = code.join("\n");
                 if code.contains("fork") && code.contains("while") {
-                    self.block("fork-bomb", "code that starts itself again and again");
+                    self.block("fork-bomb", "code that starts itself without end");
                 }
                 self.program(name, &code);
             }

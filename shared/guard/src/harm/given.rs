@@ -1,4 +1,4 @@
-//! What an interpreter is given to run: code in its arguments, a file, or its standard input.
+//! Code passed to an interpreter: in its arguments, in a file, or on its standard input.
 
 use super::names::{base, is_shell};
 
@@ -67,7 +67,7 @@ fn options(name: &str) -> Options {
     }
 }
 
-/// What the interpreter `name` is given by its arguments `words`.
+/// The code that the arguments `words` pass to the interpreter `name`.
 pub(super) fn given<'w>(name: &str, words: &'w [String]) -> Given<'w> {
     let name = base(name);
     let options = options(name);

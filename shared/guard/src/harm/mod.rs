@@ -1,8 +1,8 @@
 //! Harm: lines that are always blocked, and the possible effects of other lines, for the person who decides.
 //!
 //! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, calls functions,
-//! and substitutes variables that the line sets. A value that the line does not tell is not taken as harmful: a line that
-//! this module does not recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
+//! and substitutes variables that the line sets. A value that the line does not contain is not considered harmful: a
+//! line that this module does not recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
 
 mod code;
 mod commands;
@@ -98,7 +98,7 @@ impl Inspector<'_> {
                     }
                     let calls = nodes(node).any(|inner| inner.kind() == "command_name" && text(line, inner) == name);
                     if calls && text(line, node).contains(['&', '|']) {
-                        self.block("fork-bomb", "a function that starts itself again and again");
+                        self.block("fork-bomb", "a function that starts itself without end");
                     }
                 }
                 "while_statement" => {
@@ -111,7 +111,7 @@ impl Inspector<'_> {
                 }
                 "pipeline" => self.pipeline(&words, node),
                 "file_redirect" => self.redirect(&words, node),
-                "command_substitution" | "process_substitution" => self.note("it puts in what a command prints"),
+                "command_substitution" | "process_substitution" => self.note("it inserts the output of a command"),
                 _ => {}
             }
             if self.harm.block.is_some() {
@@ -139,7 +139,7 @@ impl Inspector<'_> {
     fn given_program(&mut self, command: &[String], program: &str) {
         match names::unwrapped(command).first() {
             Some(first) if program.contains(words::WEB) => {
-                self.block("web-to-interpreter", format!("{first} runs what the web sends"));
+                self.block("web-to-interpreter", format!("{first} runs downloaded code"));
             }
             Some(first) if !names::is_shell(first) => self.program(names::base(first), program),
             _ => self.inner(program, &[]),

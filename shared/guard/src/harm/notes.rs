@@ -13,7 +13,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("it runs as another user", &["sudo", "doas", "su", "runuser", "pkexec"]),
     (PROGRAM, &["awk", "gawk", "mawk", "nawk", "eval", "source", ".", "xargs", "parallel"]),
     (
-        "it runs or installs what the project or its packages bring",
+        "it runs or installs code of the project or of its packages",
         &[
             "make", "cargo", "npm", "npx", "yarn", "pnpm", "pip", "pip3", "pipx", "uv", "gem", "go", "mvn", "gradle",
             "cmake", "apt", "apt-get", "dnf", "yum", "brew", "pacman", "apk", "composer", "just",
@@ -25,7 +25,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ),
     ("it ends processes", &["kill", "pkill", "killall", "xkill"]),
     (
-        "it changes what words mean or what runs later",
+        "it changes the meaning of commands, or sets code that runs later",
         &["alias", "export", "trap", "set", "unset", "exec", "enable", "shopt"],
     ),
 ];

@@ -91,7 +91,7 @@ impl<'a> Targets<'a> {
     pub(super) fn delete(&self, text: &str) -> Option<Reason> {
         let lost = |what: &str| Some(Reason::new("delete-root", format!("it deletes {what}: {text}")));
         match self.protected(text) {
-            Some(Protected::System) => lost("the system, a home or what is above the project"),
+            Some(Protected::System) => lost("the system, a home folder or a folder above the project"),
             Some(Protected::Root) => lost("the project or another root"),
             None => self.guarded(text),
         }
@@ -154,14 +154,14 @@ impl<'a> Targets<'a> {
     fn guarded(&self, text: &str) -> Option<Reason> {
         for path in self.resolved(text) {
             if SYSTEM_START.iter().any(|start| path.starts_with(start)) {
-                return Some(Reason::new("start-files", format!("it changes what the system starts with: {text}")));
+                return Some(Reason::new("start-files", format!("it changes startup files of the system: {text}")));
             }
             let Some(inner) = self.in_home(&path) else { continue };
             if inner.starts_with(".ssh") || inner.starts_with(".gnupg") {
-                return Some(Reason::new("keys", format!("it changes keys, or who may sign in: {text}")));
+                return Some(Reason::new("keys", format!("it changes keys, or which users may log in: {text}")));
             }
             if START.iter().any(|start| inner.starts_with(start)) {
-                return Some(Reason::new("start-files", format!("it changes what a shell starts with: {text}")));
+                return Some(Reason::new("start-files", format!("it changes startup files of a shell: {text}")));
             }
         }
         None

@@ -1,4 +1,4 @@
-//! Lines that run what the web sends: through a pipe, a substitution, a variable, a file, or as the arguments that
+//! Lines that run downloaded code: through a pipe, a substitution, a variable, a file, or as the arguments that
 //! `xargs` adds to a command.
 
 use std::path::PathBuf;
@@ -118,7 +118,7 @@ fn item_command(words: &[String], is_parallel: bool) -> (Option<String>, &[Strin
 }
 
 impl Inspector<'_> {
-    /// Examines whether a command runs what the web sends.
+    /// Examines whether a command runs downloaded code.
     pub(super) fn web(&mut self, words: &Words<'_>, node: Node<'_>, command: &[String]) {
         let inner = unwrapped(command);
         let Some((first, rest)) = inner.split_first() else { return };
@@ -144,7 +144,7 @@ impl Inspector<'_> {
     }
 
     pub(super) fn runs_web(&mut self) {
-        self.block("web-to-interpreter", "it runs what the web sends");
+        self.block("web-to-interpreter", "it runs downloaded code");
     }
 
     fn is_download(&self, file: &str) -> bool {

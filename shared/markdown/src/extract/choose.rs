@@ -18,7 +18,7 @@ const MIN_EXPECTED_F1: f32 = 0.25;
 /// A page with fewer words is not assumed to be a template.
 const TEMPLATE_WORDS: f32 = 40.0;
 
-/// The number of blocks that are predicted at once.
+/// The number of blocks that are predicted together.
 const CHUNK: usize = 512;
 
 /// The model's prediction for a page.

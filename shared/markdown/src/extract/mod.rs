@@ -59,7 +59,7 @@ const BYTES_A_NODE: usize = 32;
 /// The confidence in the main element of a generator. The lowest mean F1 of a generator is 0.986 (docs/benchmarks.md).
 const GENERATED: f32 = 0.98;
 
-/// What kind of page it is.
+/// The kind of the page.
 pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
     if tree.is_dense(BYTES_A_NODE) {
         return PageType::default();
@@ -75,7 +75,7 @@ pub(crate) fn kind(tree: &Tree, address: Option<&Url>) -> PageType {
 pub(crate) struct MainContent {
     /// Which nodes belong to it.
     pub(crate) keep: Vec<bool>,
-    /// What kind of page it is.
+    /// The kind of the page.
     pub(crate) kind: PageType,
     /// The probability that its words are right, by an F1 over 0.9; see `calibrate` in `training/train.py`.
     pub(crate) confidence: f32,

@@ -47,7 +47,7 @@ pub(super) struct Grid {
     borders: Vec<f32>,
 }
 
-/// How many rows are binned at once.
+/// The number of rows that are binned together.
 const LANES: usize = 32;
 
 /// How many borders each value exceeds, one column of the grid after the other.
@@ -91,7 +91,7 @@ impl Bins {
     }
 }
 
-/// How many of the borders each value exceeds: border by border, so that all values are compared at once.
+/// How many of the borders each value exceeds: border by border, so that all values are compared together.
 fn exceeded(values: &[f32; LANES], borders: &[f32]) -> [u8; LANES] {
     // The values of neighbouring rows are equal more often than not.
     let first = values[0].to_bits();
@@ -114,7 +114,7 @@ fn count(values: &[f32; LANES], border: f32, counts: &mut [u8; LANES]) {
     }
 }
 
-/// A boosted forest, as the weights hold it. A tree is its splits, level by level: a column of the grid, and the
+/// A boosted forest, as the weights contain it. A tree is its splits, level by level: a column of the grid, and the
 /// bin that is to be exceeded; then the scale of its leaves, and these.
 pub(super) struct Forest {
     bias: f32,

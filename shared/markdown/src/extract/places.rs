@@ -25,7 +25,7 @@ pub(super) struct Places {
     prose_before: Vec<[f32; TRAILING.len()]>,
 }
 
-/// The hints of sections that follow a text and are no part of it.
+/// The hints of sections that follow a text and are not part of it.
 const TRAILING: [usize; 3] = [bit::RELATED, bit::COMMENTS, bit::REVIEW];
 
 impl Places {

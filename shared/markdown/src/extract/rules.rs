@@ -160,7 +160,7 @@ pub(super) fn choose_images(blocks: &Blocks, chosen: &mut [bool]) {
 }
 
 /// Chooses code right after a chosen block: a line of it has too few words for the model, and on pages that the
-/// model takes for another kind than documentation it is seldom content. The innermost element that holds the code
+/// model takes for another kind than documentation it is seldom content. The innermost element that contains the code
 /// and anything else holds that block as well.
 pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
     let worded = |at: &usize| blocks.list[*at].counts.words > 0.0;

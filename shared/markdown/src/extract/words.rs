@@ -125,7 +125,7 @@ impl Names {
         &self.words[start as usize..self.ends[id] as usize]
     }
 
-    /// What is near to a block in this container.
+    /// The words near a block, in this container.
     fn near(&self, tree: &Tree, container: Id) -> Vec<u32> {
         let mut words = Vec::with_capacity(NEAR * NAMED);
         for id in within(tree, container).take(NEAR) {

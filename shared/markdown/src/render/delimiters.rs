@@ -139,7 +139,7 @@ impl Inline {
         self.pieces.truncate(kept);
     }
 
-    /// For every opening mark that is no link's, in order, the index of its closing one.
+    /// For every opening mark that does not belong to a link, in order, the index of its closing one.
     fn partners(&self) -> Vec<u32> {
         let mut partners = vec![];
         let mut open = vec![];

@@ -4,7 +4,7 @@
 
 use crate::chars::is_ideograph;
 
-/// What encloses a part of the text.
+/// An element that encloses a part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     Strong,
@@ -65,7 +65,7 @@ impl Inline {
         let last = self.last;
         let spaced = match (self.space, last, next) {
             (Space::None, ..) | (_, None, _) => false,
-            // A line end between ideographs is no space.
+            // A line break between ideographs is not a space.
             (Space::LineEnd, Some(last), Some(next)) => !(is_ideograph(last) && is_ideograph(next)),
             _ => true,
         };

@@ -24,14 +24,14 @@ pub(super) struct Notes {
 
 /// A link to a note.
 struct Reference {
-    /// The link, or what is around it and holds no more text.
+    /// The link, or what is around it and contains no more text.
     element: Id,
     note: Id,
     mark: String,
 }
 
 impl Notes {
-    /// Finds the footnotes among the nodes that `keep` holds, and drops the links back from it.
+    /// Finds the footnotes among the nodes that `keep` contains, and drops the links back from it.
     pub(super) fn find(tree: &Tree, keep: &mut [bool]) -> Self {
         let links = |id: &Id| keep[*id] && tree.tag(*id) == Tag::A && fragment(tree, *id).is_some();
         let links: Vec<Id> = (1..tree.len()).filter(links).collect();

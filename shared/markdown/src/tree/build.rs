@@ -38,7 +38,7 @@ fn decode_value(source: &str) -> String {
     out
 }
 
-/// What the end tag of an element closes.
+/// The elements that an end tag closes.
 #[derive(Clone, Copy)]
 pub(super) enum Open {
     Node(Id),
@@ -324,7 +324,7 @@ impl Builder {
             let row = self.push(Tag::Tr, NONE);
             self.open(row, 0..0);
         }
-        // At the depth limit an element could not hold anything: inline ones are left out.
+        // At the depth limit an element could not contain anything: inline ones are left out.
         if self.open.len() >= MAX_DEPTH && !tag.is_block() && !tag.is_void() {
             self.too_deep = true;
             return None;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::tag::{Attr, Tag};
 
-/// The maximum number of elements that are open at once, as in browsers; what is nested deeper becomes a sibling.
+/// The maximum number of elements that are open at the same time, as in browsers; deeper elements become siblings.
 pub(crate) const MAX_DEPTH: usize = 255;
 
 /// The longest source that is taken for a fragment, not a page, in bytes.
@@ -51,7 +51,7 @@ pub(super) struct Attribute {
     pub(super) value: Span,
 }
 
-/// What a page says about itself outside its text.
+/// The metadata of a page outside its text.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) title: String,

@@ -1,4 +1,4 @@
-//! What an endpoint may do, in each of the three formats, and what comes of it.
+//! Faults of an endpoint, in each of the three formats, and the results.
 
 mod endpoint;
 mod speech;
@@ -209,7 +209,10 @@ fn retry_after_is_obeyed_or_ends_the_request() {
     let error = asked(&client(&scripted, Provider::OpenAi)).0.unwrap_err();
     assert!(error.is(MODEL_RATE_LIMITED) && error.details()["retry_after_s"] == 86_400, "{error}");
     let told = serde_json::to_value(&error).unwrap();
-    assert!(told["message"].as_str().unwrap().contains("asks to wait 86400 s, and waits longer than 120 s"), "{told}");
+    assert!(
+        told["message"].as_str().unwrap().contains("asks to wait 86400 s, more than the maximum of 120 s"),
+        "{told}"
+    );
     assert!(told["remediation_suggestion"].as_str().unwrap().starts_with("Ask again in 86400 s"), "{told}");
 }
 
@@ -414,7 +417,7 @@ fn a_request_that_is_given_up_closes_its_connection() {
         assert!(outcome.unwrap_err().is(CANCELLED));
         // The endpoint waits until the client closes its end.
         assert!(scripted.disconnects_within(Duration::from_secs(10)), "{provider:?}");
-        // The client goes on with a new connection.
+        // The client continues with a new connection.
         cancel.reset();
         is_good(&ask(&client, &[user("?")], &cancel).0.unwrap());
     }

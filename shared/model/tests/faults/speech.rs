@@ -1,4 +1,4 @@
-//! What a model says, in each of the three formats, by provider.
+//! Replies of a model, in each of the three formats, by provider.
 
 use ragmaker_model::Provider;
 use ragmaker_testkit::speech::{self, SpokenCall, WireFormat};

@@ -92,7 +92,7 @@ impl<'de> Visitor<'de> for UniqueKeysVisitor<'_> {
         while let Some(key) = object.next_key::<String>()? {
             if keys.contains(&key) {
                 *self.0 = Some(key);
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("a key occurs twice"));
             }
             keys.insert(key);
             object.next_value_seed(UniqueKeysVisitor(self.0))?;

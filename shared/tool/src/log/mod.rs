@@ -94,7 +94,7 @@ impl Record {
         line.insert("error_code".to_owned(), outcome.err().map(Error::code).into());
         let text = Value::Object(line).to_string() + "\n";
         let log = fs::OpenOptions::new().append(true).create(true).open(file);
-        // One write per line: calls that run at once append whole lines.
+        // One write per line: concurrent calls append whole lines.
         let _ = log.and_then(|mut log| log.write_all(text.as_bytes()));
     }
 }

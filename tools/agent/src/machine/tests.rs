@@ -120,7 +120,7 @@ fn repetitions_and_steps_are_limited() {
     assert_eq!(stops[2], [Effect::Tell(Note::Repeated)]);
     assert_eq!(stops[3], [Effect::Decide]);
     assert_eq!(stops[4], [Effect::Stop(Stop::Repeats("read_file".into()))]);
-    // Other results are no repetition, but steps.
+    // Calls with different results are not repetitions, but count as steps.
     let other = (0..20).flat_map(|at| {
         let id = format!("c{at}");
         [calls(&[(&id, "read_file")]), result(&id, &id)]

@@ -8,4 +8,4 @@ pub(crate) const INVALID_RECORD: Code = Code::new(
     "Send a JSON object with html or html_base64 on each line, or with --warc, WARC records with HTTP responses.",
 );
 /// A page exceeds the time limit.
-pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Allow more with --timeout-ms.");
+pub(crate) const PAGE_TIMEOUT: Code = Code::new("PAGE_TIMEOUT", "Raise --timeout-ms.");

@@ -13,7 +13,7 @@ pub(super) const GZIP: [u8; 3] = [0x1F, 0x8B, 8];
 /// The first bytes of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// The number of bytes of a zstd frame that are decoded at once.
+/// The number of bytes of a zstd frame that are decoded together.
 const PART: usize = 1 << 16;
 
 /// A stream whose first bytes were examined.

@@ -93,7 +93,7 @@ impl Head {
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                     return Err(INPUT_TOO_LARGE
                         .error(format!("the page has more than {most} bytes"))
-                        .remedy("Allow more with --max-bytes."));
+                        .remedy("Raise --max-bytes."));
                 }
                 // The archiver decompressed it already, because it starts like a page.
                 Err(_) if bytes.trim_ascii_start().starts_with(b"<") => bytes,

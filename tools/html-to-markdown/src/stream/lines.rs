@@ -42,10 +42,7 @@ impl<R: BufRead> Lines<R> {
             read as u64 + skipped,
             self.max_bytes
         );
-        Ok(Some(Item::Cut {
-            start: line,
-            error: INPUT_TOO_LARGE.error(message).remedy("Allow more with --max-bytes."),
-        }))
+        Ok(Some(Item::Cut { start: line, error: INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes.") }))
     }
 }
 

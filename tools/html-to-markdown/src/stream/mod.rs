@@ -28,10 +28,10 @@ use record::{Converter, Item, Outcome};
 
 /// More records failed than `--max-failures` allows.
 pub const TOO_MANY_FAILURES: Code =
-    Code::new("TOO_MANY_FAILURES", "Look at the error of the failed records, or allow more with --max-failures.");
+    Code::new("TOO_MANY_FAILURES", "Look at the error of the failed records, or raise --max-failures.");
 /// The input is truncated or damaged.
 pub const INPUT_BROKEN: Code =
-    Code::new("INPUT_BROKEN", "Check that the input is whole. The records before the damage were converted.");
+    Code::new("INPUT_BROKEN", "Check that the input is complete. The records before the damage were converted.");
 
 /// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct Settings {
     pub form: InputFormat,
     /// The part of each page that is converted.
     pub content: Content,
-    /// The number of pages that are converted at once.
+    /// The number of pages that are converted in parallel.
     pub jobs: NonZeroUsize,
     /// The time limit for a page.
     pub timeout: Duration,
@@ -90,7 +90,7 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
         Ok(()) => Ok(()),
         Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(Stop::Output(error)) => Err(OUTPUT_ERROR.error(format!("cannot write the records: {error}"))),
-        Err(Stop::Input(error)) => Err(INPUT_BROKEN.error(format!("the input cannot be read on: {error}"))),
+        Err(Stop::Input(error)) => Err(INPUT_BROKEN.error(format!("the rest of the input cannot be read: {error}"))),
         Err(Stop::Failures(failures)) => {
             Err(TOO_MANY_FAILURES.error(format!("{failures} records failed")).detail("failures", failures))
         }

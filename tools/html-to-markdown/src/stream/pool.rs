@@ -25,7 +25,7 @@ const START_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// The worker pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pool {
-    /// The number of items that are processed at once.
+    /// The number of items that are processed in parallel.
     pub(super) jobs: usize,
     /// The time limit for an item.
     pub(super) timeout: Duration,

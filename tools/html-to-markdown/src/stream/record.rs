@@ -133,7 +133,7 @@ impl Converter {
                 return Ok(page);
             }
             let message = format!("the page has {} bytes: more than {}", page.bytes.len(), self.max_bytes);
-            Err(INPUT_TOO_LARGE.error(message).remedy("Allow more with --max-bytes."))
+            Err(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))
         });
         let page = match page {
             Ok(page) => page,

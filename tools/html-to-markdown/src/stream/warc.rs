@@ -237,7 +237,7 @@ impl RecordFilter {
             Ok((head, block))
         } else {
             let message = format!("the response has {length} bytes: more than {}", self.max_bytes);
-            Err(INPUT_TOO_LARGE.error(message).remedy("Allow more with --max-bytes."))
+            Err(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))
         };
         Some(Response { status, page, ..Response::named(headers) })
     }

@@ -33,7 +33,7 @@ enum Format {
     Toml,
 }
 
-/// What happens to a file.
+/// The action for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Action {
@@ -54,7 +54,7 @@ pub(crate) struct Change {
     action: Action,
     /// The keys of the entry that changes, joined by dots; null for a whole file.
     key: Option<String>,
-    /// What the entry gets; null if it is removed, and for a whole file.
+    /// The new value of the entry; null if it is removed, and for a whole file.
     entry: Option<Value>,
     #[serde(skip)]
     before: Option<String>,
@@ -94,9 +94,9 @@ impl Planned {
         .map_err(|reason| unreadable(&self.path, &reason))
     }
 
-    /// What has to be done so that the file has the content, or with `remove`, so that it has not; `None` if that is
-    /// nothing. What the person added to an entry, and a whole file that differs, is
-    /// replaced or removed only with `replace`.
+    /// The change that gives the file the content, or with `remove`, takes the content from it; `None` if there is
+    /// nothing to change. The person's additions to an entry, and a whole file that differs, are replaced or removed
+    /// only with `replace`.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl Change {
         self.action != Action::Keep
     }
 
-    /// The change for a person. The rest of the file is not shown: it may hold keys.
+    /// The change for a person. The rest of the file is not shown: it may contain keys.
     pub(crate) fn shown(&self) -> String {
         let path = self.path.display();
         let text = match (self.action, &self.key, &self.entry) {

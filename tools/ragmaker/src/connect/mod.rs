@@ -29,7 +29,7 @@ use change::Change;
 pub(crate) use change::Planned;
 pub(crate) use client::{CLIENTS, Folders};
 
-/// Write the configuration with which an agent client uses the tools.
+/// Write the configuration that connects an agent client to the tools.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
@@ -40,10 +40,10 @@ struct Arguments {
     /// remove what this command wrote
     #[argh(switch)]
     remove: bool,
-    /// write without a question
+    /// write without confirmation
     #[argh(switch)]
     yes: bool,
-    /// replace also what you added to the entry, and commands of the same name that you wrote
+    /// also replace your own additions to the entry, and your own commands of the same name
     #[argh(switch)]
     replace: bool,
     /// offer all tools, not only those of the workflows rag and ask
@@ -54,14 +54,14 @@ struct Arguments {
     output: Form,
 }
 
-/// What was changed.
+/// The changes.
 #[derive(Serialize)]
 struct Answer {
     /// The client.
     client: &'static str,
     /// The files that changed, and those that were kept.
     changes: Vec<Change>,
-    /// What to do next.
+    /// The next step for the person.
     next_step: String,
 }
 

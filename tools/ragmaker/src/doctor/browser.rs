@@ -79,7 +79,7 @@ fn sandbox() -> Check {
     if ragmaker_packages::is_root() {
         return Check::note(
             NAME,
-            "Chromium has no sandbox for root: a page that breaks out of its process can do everything",
+            "Chromium has no sandbox for root: a page that escapes its process has the rights of root",
             "Run the tools as another user.",
         );
     }

@@ -75,19 +75,19 @@ fn writing(project: &Project) -> Check {
     }
 }
 
-/// What keeps the commands of `run-command` to the project.
+/// The confinement of the commands of `run-command`.
 fn confinement(project: Option<&Project>) -> Check {
     const NAME: &str = "confinement";
     let roots = project.map(|project| vec![project.root().to_owned()]).unwrap_or_default();
     let layers = ragmaker_confine::probe(&Policy { roots: roots.clone(), writable: roots, ..Policy::default() });
     let missing = layers.missing();
     if missing.is_empty() {
-        return Check::ok(NAME, "commands of run-command are kept to the project");
+        return Check::ok(NAME, "run-command confines commands to the project");
     }
     Check::note(
         NAME,
-        format!("commands of run-command are confined in part: {}", missing.join("; ")),
-        "Use a kernel with Landlock (5.13) and user namespaces; commands are asked for in any case.",
+        format!("run-command confines commands only in part: {}", missing.join("; ")),
+        "Use a kernel with Landlock (5.13) and user namespaces; commands need approval in any case.",
     )
 }
 

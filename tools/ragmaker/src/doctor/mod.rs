@@ -13,11 +13,11 @@ use serde::Serialize;
 
 use crate::form::Form;
 
-/// Check everything that the tools need, and say what to do about what is missing.
+/// Check everything that the tools need, and advise on each problem.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
-    /// leave out what starts a browser or uses the network
+    /// skip checks that start a browser or use the network
     #[argh(switch)]
     quick: bool,
     /// text (the default) or json
@@ -40,12 +40,12 @@ enum Status {
 /// One check.
 #[derive(Debug, Serialize)]
 struct Check {
-    /// What was checked.
+    /// The subject of the check.
     name: &'static str,
     status: Status,
-    /// What was found.
+    /// The finding.
     found: String,
-    /// What to do about it; null if there is nothing to do.
+    /// The advice; null if there is nothing to do.
     advice: Option<String>,
 }
 

@@ -33,7 +33,7 @@ const ANSWER: f64 = 600.0;
 
 const ROUNDS: usize = 20;
 
-/// What a click on the button takes the page, until the rows are there.
+/// The time that the page takes for a click on the button, until the rows are there.
 const OWN: &str = "new Promise(done => {
   new MutationObserver((_, watch) => { watch.disconnect(); done(true); }).observe(document.getElementById('rows'), { childList: true });
   document.getElementById('next').click();

@@ -44,7 +44,7 @@ const AT_ONCE: usize = 4;
 /// The script with which agent-browser reads a page's text.
 const TEXT: &str = "document.body ? document.body.innerText : ''";
 
-/// Pages whose content is there at once and whose noise does not end, beside the same page without noise.
+/// Pages with immediate content and endless noise, compared with the same page without noise.
 pub(super) fn noise(bench: &Bench) -> anyhow::Result<()> {
     let site = Site::start();
     let fixtures: Vec<_> = FIXTURES.iter().filter(|fixture| !fixture.is_late() && !fixture.thin).collect();

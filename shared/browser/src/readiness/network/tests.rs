@@ -230,7 +230,7 @@ fn a_silent_host_of_another_site_is_given_up() {
         network.requests.pass(LIMITS.silent_answer);
         assert_eq!(states(&network), [open, busy], "{kind}");
         assert_eq!(network.pending(), ["y.example"]);
-        // What answers anything may bring content yet.
+        // A host that has answered may still add content.
         network.handle(HOST_ANSWERED, &json!({"url": "https://y.example/robots.txt"}));
         assert_eq!(states(&network), [busy, busy], "{kind}");
         network.requests.pass(LIMITS.other_data);

@@ -2,7 +2,7 @@
 
 use super::{Reader, tokens::Token, value::Value};
 
-/// What an import gives a name to.
+/// The target of an import.
 enum Imported {
     /// A module, or the whole of the module that is named after `from`.
     Whole(String),

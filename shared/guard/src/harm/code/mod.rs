@@ -66,7 +66,7 @@ struct Reader<'r, 'i, 'a> {
     name: &'r str,
     language: Language,
     variables: HashMap<String, Value>,
-    /// What is known of standard input.
+    /// The value of standard input, if it is known.
     input: Option<Value>,
     inspector: &'i mut Inspector<'a>,
     /// The nesting depth of expressions.
