@@ -196,8 +196,8 @@ pub(crate) struct Limits {
     pub(crate) page: PageLimits,
 }
 
-/// The numbers that `js/look.js`, `js/collect.js`, `js/watch.js` and `js/expand.js` are given: times in milliseconds,
-/// text in characters, and counts.
+/// The numbers that `js/look.js`, `js/collect.js`, `js/watch.js`, `js/expand.js` and `js/html.js` are given: times in
+/// milliseconds, text in characters, and counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageLimits {
@@ -413,6 +413,7 @@ mod tests {
             include_str!("js/collect.js"),
             include_str!("js/watch.js"),
             include_str!("js/expand.js"),
+            include_str!("js/html.js"),
         ];
         let given = serde_json::to_value(&LIMITS.page).unwrap();
         for name in given.as_object().unwrap().keys() {
