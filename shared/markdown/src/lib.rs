@@ -27,6 +27,7 @@ mod metadata;
 mod render;
 mod structured;
 mod tag;
+mod text;
 mod tree;
 mod urls;
 
@@ -142,6 +143,27 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
     }
     let metadata = Metadata { page_type, confidence, ..metadata::read(&tree, base.as_ref()) };
     Ok(Document { metadata, markdown, words })
+}
+
+/// Converts a page to plain text for a terminal or a log, wrapped to `width` columns by the renderer of `html2text`.
+///
+/// # Errors
+///
+/// Those of [`convert`].
+pub fn plain_text(html: &str, options: &Options<'_>, width: usize) -> Result<String, Error> {
+    let selector = match options.scope {
+        Scope::Selector(css) => Some(parse_selector(css)?),
+        Scope::Main | Scope::Whole => None,
+    };
+    let tree = Tree::parse(html, selector.as_ref());
+    let base = metadata::base_url(&tree.head, options.base_url);
+    let keep = match options.scope {
+        Scope::Main => extract::main_content(&tree, metadata::address(&tree, options.base_url).as_ref()).keep,
+        Scope::Whole => extract::visible(&tree),
+        Scope::Selector(_) => extract::selected(&tree).ok_or(Error::NothingSelected)?,
+    };
+    let text = text::text(&tree, &keep, base.as_ref(), width);
+    if text.trim().is_empty() { Err(Error::EmptyContent) } else { Ok(text) }
 }
 
 /// A number rounded to two decimal places.

@@ -8,7 +8,7 @@ use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_REGULAR_FILE, input_file};
 use ragmaker_knowledge::{Destination, DestinationArgs, EMPTY_CONTENT, decode, now, save_converted};
-use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert};
+use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert, plain_text};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Limit, Next, OFFSET_BEYOND_END,
@@ -41,6 +41,14 @@ pub struct Args {
     #[argh(switch)]
     #[serde(skip)]
     pub raw: bool,
+    /// print the content as plain text for a terminal or a log, not JSON
+    #[argh(switch)]
+    #[serde(skip)]
+    pub text: bool,
+    /// with --text, the maximum number of columns (default: 80)
+    #[argh(option)]
+    #[serde(skip)]
+    pub width: Option<NonZeroUsize>,
     /// folder for a Markdown file with front matter, instead of the Markdown in the answer; created if missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
@@ -134,8 +142,18 @@ impl Tool for Args {
         // The codes of records.
         &[stream::INVALID_RECORD, stream::PAGE_TIMEOUT],
     ];
-    const COMMAND_LINE_FLAGS: &'static [&'static str] =
-        &["--raw", "--jsonl", "--warc", "--any-status", "--jobs", "--timeout-ms", "--max-bytes", "--max-failures"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &[
+        "--raw",
+        "--text",
+        "--width",
+        "--jsonl",
+        "--warc",
+        "--any-status",
+        "--jobs",
+        "--timeout-ms",
+        "--max-bytes",
+        "--max-failures",
+    ];
 
     fn stream(&self, _: &Invocation) -> Option<Result<(), Error>> {
         let form = match (self.jsonl, self.warc) {
@@ -172,7 +190,12 @@ impl Tool for Args {
         let (html, charset) = decode(&bytes, None)?;
         // Links stay relative to an address such as `urn:`, as in a stream.
         let base = base_url.as_ref().filter(|url| !url.cannot_be_a_base());
-        let page = convert(&html, &Options { base_url: base, scope }).map_err(|error| refusal(&error))?;
+        let options = Options { base_url: base, scope };
+        let mut page = convert(&html, &options).map_err(|error| refusal(&error))?;
+        if self.text {
+            let width = self.width.map_or(80, NonZeroUsize::get);
+            page.markdown = plain_text(&html, &options, width).map_err(|error| refusal(&error))?;
+        }
         let (mut answer, page) = self.answer(page, charset.name());
         match destination {
             Some(destination) => {
@@ -213,6 +236,7 @@ impl Args {
         let others = [
             ("--base-url", self.base_url.is_some()),
             ("--raw", self.raw),
+            ("--text", self.text),
             ("--output-dir", self.output_dir.is_some()),
             ("--kb-root", self.kb_root.is_some()),
             ("--catalog-path", self.catalog_path.is_some()),
@@ -245,8 +269,13 @@ impl Args {
         let conflict = |one, other| Err(conflict(one, other));
         let saving =
             [("--output-dir", &self.output_dir), ("--kb-root", &self.kb_root), ("--catalog-path", &self.catalog_path)];
-        if let Some((argument, _)) = saving.iter().find(|(_, path)| self.raw && path.is_some()) {
-            return conflict("--raw", argument);
+        for (flag, _) in [("--raw", self.raw), ("--text", self.text)].into_iter().filter(|(_, is_given)| *is_given) {
+            if let Some((argument, _)) = saving.iter().find(|(_, path)| path.is_some()) {
+                return conflict(flag, argument);
+            }
+        }
+        if self.width.is_some() && !self.text {
+            return Err(ARGUMENT_ERROR.error("--width needs --text").detail("argument", "--width"));
         }
         match &self.selector {
             Some(_) if self.whole => conflict("--whole", "--selector"),
@@ -287,7 +316,7 @@ impl Args {
             total: page.markdown.chars().count(),
             truncated: false,
             next: None,
-            raw: self.raw,
+            raw: self.raw || self.text,
         };
         (answer, page)
     }
@@ -303,7 +332,7 @@ impl Args {
         let rest = &markdown[start..];
         let shown = match self.limit {
             Some(limit) => rest.char_indices().nth(limit.index()).map_or(rest, |(end, _)| &rest[..end]),
-            None if self.raw => rest,
+            None if answer.raw => rest,
             None => {
                 (answer.markdown, answer.next) = (Some(String::new()), Some(Next::WIDEST));
                 Budget::for_frame(answer).take_text(rest)

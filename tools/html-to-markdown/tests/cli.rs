@@ -201,6 +201,8 @@ fn input_that_is_not_a_page_is_an_error() {
     let nuls = [b"<p>te\0xt".as_slice(), &[0; 20]].concat();
     assert_eq!(answer(&["--path", "-", "--whole"], &nuls)["markdown"], "text\n");
     assert_eq!(refused(&["--base-url", "example"], b"<p>x"), (2, "ARGUMENT_ERROR".into()));
+    assert_eq!(refused(&["--width", "40"], b"<p>x"), (2, "ARGUMENT_ERROR".into()));
+    assert_eq!(refused(&["--text", "--output-dir", "x"], b"<p>x"), (2, "ARGUMENT_ERROR".into()));
     let relative = answer(&["--base-url", "urn:isbn:1", "--whole"], b"<p><a href=b>a</a>");
     assert_eq!(relative["markdown"], "[a](b)\n");
 }
