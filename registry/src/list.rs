@@ -148,7 +148,7 @@ impl Tool {
     ///
     /// # Errors
     ///
-    /// What the executable would print on standard error.
+    /// The error that the executable would print on standard error.
     pub fn call(&self, arguments: Members, host: &HostOptions) -> Result<Value, Error> {
         self.call_approved(arguments, host, &Approval::Pending)
     }
@@ -224,6 +224,7 @@ fn bare(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ragmaker_tool::ARGUMENT_ERROR;
     use serde_json::json;
 
     fn called(name: &str, arguments: &Value, host: &HostOptions) -> Result<Value, Error> {

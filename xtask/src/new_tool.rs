@@ -39,7 +39,7 @@ pub(crate) fn run(Arguments { name }: &Arguments) -> anyhow::Result<()> {
         shown(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", task]))?;
     }
     shown(&mut cargo(&["test", "--quiet", "--package", &format!("ragmaker-{name}")]))?;
-    println!("{} is a tool that counts characters: change it to what it is for.", folder.display());
+    println!("{} contains a sample tool that counts characters; replace its code.", folder.display());
     println!(
         "Add it to a group in registry/src/groups.rs. Run `cargo xtask discovery` and `cargo xtask docs` after each change."
     );

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     find,
-    list::{entries, manuals},
+    list::{Tool, entries, manuals},
 };
 
 /// The first words of the paragraph that explains command lines, and what replaces this paragraph.
@@ -95,7 +95,7 @@ fn with_keys(text: &str, tools: &[(Manual, Value)]) -> String {
         let (name, value) = span.split_once(' ').unwrap_or((span, ""));
         let key = || tools.iter().flat_map(|(manual, _)| &manual.arguments).find(|argument| argument.flag == name);
         if name.starts_with("ragmaker-") && value.is_empty() {
-            find(name).map_or_else(|| span.to_owned(), |tool| tool.name())
+            find(name).map_or_else(|| span.to_owned(), Tool::name)
         } else if name.starts_with("--")
             && let Some(argument) = key()
         {

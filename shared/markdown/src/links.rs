@@ -76,6 +76,7 @@ pub struct Relation {
 /// assert_eq!(links.anchors[0].as_str(), "https://x.example/docs/a?b&c");
 /// assert_eq!(links.relations[0].rel, "alternate");
 /// ```
+#[expect(clippy::too_many_lines, reason = "one handler for each kind of element")]
 pub fn links(html: &str, address: &Url) -> Links {
     let found = RefCell::new((Links::default(), address.clone(), false));
     let attribute = |element: &Element<'_, '_>, name: &str| {

@@ -20,7 +20,7 @@ const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
 /// The detail of the error for a page that has hardly more than a `<meta>` refresh: its target.
 const LEADS_TO: &str = "leads_to";
 
-/// How many bytes of a file tell whether it is HTML.
+/// The number of bytes of a file that decide whether it is HTML.
 const START: usize = 64 * 1024;
 
 /// A response whose content was read.

@@ -80,7 +80,7 @@ pub fn main_with<T: Tool>(
 ///
 /// # Errors
 ///
-/// What the executable would print on standard error.
+/// The error that the executable would print on standard error.
 pub fn call<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Value, Error> {
     call_approved::<T>(arguments, host, &Approval::Pending)
 }

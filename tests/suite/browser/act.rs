@@ -320,7 +320,7 @@ fn files_are_uploaded_from_allowed_folders_only() {
     assert_eq!(piped.answer()["done"][0], "clicked button:Edit [2]");
 }
 
-/// Each hostile page, a step in it, and what comes of it: a text that the page shows then, or an error code.
+/// Each hostile page, a step in it, and the result: a text that the page shows then, or an error code.
 const HOSTILE: [(&str, &str, Result<&str, &str>); 21] = [
     ("moves", "button:Press", Ok("Shown: pressed")),
     ("jumps", "button:Press", Err("ELEMENT_NOT_USABLE")),

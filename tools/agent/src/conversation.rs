@@ -68,7 +68,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
     };
     match command {
         "/exit" | "/quit" => return Continuation::End,
-        "/rag" | "/ask" if words.is_empty() => note(&format!("{command} needs what it is about")),
+        "/rag" | "/ask" if words.is_empty() => note(&format!("{command} requires an argument")),
         "/rag" | "/ask" => match workflow(&command[1..]) {
             Some(workflow) => ask(&workflow.text_with_calls(words)),
             None => note("there is no such workflow"),

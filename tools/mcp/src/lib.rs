@@ -45,7 +45,7 @@ struct Arguments {
     /// offer only tools that change neither files nor anything outside the project
     #[argh(switch)]
     read_only: bool,
-    /// also offer run_command; a line that does more than read needs the user's approval (elicitation)
+    /// also offer `run_command`; a line that does more than read needs the user's approval (elicitation)
     #[argh(switch)]
     commands: bool,
     /// offer no workflows as prompts; for clients with their own /rag and /ask commands

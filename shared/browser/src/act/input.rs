@@ -293,7 +293,7 @@ pub(crate) fn check_click(locator: &Locator, reached: &UsableElement, heard: &Va
     // A page that draws its elements anew may have put an equal one in its place.
     let is_replaced = |by: &str| heard["gone"] == true && reached.state["description"] == by;
     match heard["other"].as_str().filter(|by| heard["own"] == false && !is_replaced(by)) {
-        Some(by) => Err(unusable(locator, &reached.state, &format!("moved away before the click, which met {by}"))),
+        Some(by) => Err(unusable(locator, &reached.state, &format!("moved before the click; the click hit {by}"))),
         None => Ok(()),
     }
 }

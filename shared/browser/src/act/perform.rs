@@ -96,7 +96,7 @@ pub(super) trait Perform: Surface {
             }
             let holds = match self.on(&reached, "value", &Value::Null) {
                 Ok(answer) if answer["gone"] == true => {
-                    return Ok(format!("typed into {}, which vanished", named(locator)));
+                    return Ok(format!("typed into {}, which was then removed", named(locator)));
                 }
                 Ok(answer) => answer["value"].as_str().map(str::to_owned),
                 // The typed text caused a navigation.

@@ -90,7 +90,7 @@ pub(crate) trait Surface {
         self.type_keys(text).map(|()| true)
     }
 
-    /// Inserts a text at once, where the focus is.
+    /// Inserts a text in one event, at the focus.
     fn insert(&mut self, text: &str) -> Result<(), CommandError>;
 
     /// Gives files to the element.

@@ -3,7 +3,7 @@
 // content is taken as it is now; the selector of the content or null; the limits (a table in Rust); whether the page was
 // ready before. Returns [state] or [state, facts, content].
 const [selector, now, chosen, limits, known] = arguments;
-// A page that has had the time of most is asked often: it may have stalled.
+// After the usual load time the page is checked often: it may have stalled.
 const overdue = performance.now() > limits.stalledDense;
 if (selector === null && !now && doc.readyState !== "complete" && !(overdue && look(selector) === "stalled")) {
   counts = undefined;
@@ -23,7 +23,7 @@ if (selector === null && !now && state === "wait" && restsIn < Infinity) {
   state = look(selector);
 }
 if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
-  // A page that works in small steps leaves no idle time until it is done. One that was ready before has been drawn, and
+  // A page that works in small tasks has no idle time until they are done. One that was ready before has been drawn, and
   // works on what a step has caused: a task of the lowest priority waits for that, and not for the next frame.
   const idle = (go) => known && globalThis.scheduler?.postTask
     ? scheduler.postTask(() => go({ didTimeout: false }), { priority: "background", signal: AbortSignal.timeout(limits.idleCallback) }).catch(() => go({ didTimeout: true }))

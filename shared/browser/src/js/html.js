@@ -1,5 +1,5 @@
-// The page as HTML, with open shadow roots and frames of the same origin put where they show; with a
-// selector, only what it matches, or null where that is nothing. Of a very large page, the beginning.
+// The page as HTML, with open shadow roots and same-origin frames at their positions; with a selector, only the
+// matching elements, or null if there are none. Of a very large page, the beginning.
 const take = (selector) => {
   const html = whole(selector);
   // A page without an end, or with all of a database on it, would take the memory of the reader.

@@ -11,7 +11,7 @@ const act = () => {
   tell(doc);
 };
 switch (what) {
-  // Whether the page is at rest after what was done. `given` is as for "acting".
+  // Whether the page is idle after the step. `given` is as for "acting".
   case "rest": {
     if (given !== null) act();
     await new Promise((go) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = go; port2.postMessage(null); });

@@ -67,7 +67,7 @@ fn node(listed: &Value) -> Option<Node> {
 }
 
 impl WebDriverVisit<'_> {
-    /// What one of the scripts for frames answers to `what`.
+    /// The answer of one of the scripts for frames to `what`.
     pub(super) fn ask(&self, script: &FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
         self.execute(&in_function(script.body), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
     }

@@ -131,7 +131,7 @@ fn page(host: &HostOptions) -> Check {
     let Some(tool) = ragmaker_registry::find("browser-navigate") else { return failed(&"there is no such tool") };
     match tool.call([("url".to_owned(), json!(url))].into_iter().collect(), &host) {
         Ok(answer) if answer["title"] == TITLE => Check::ok(NAME, "opens a page"),
-        Ok(answer) => failed(&format!("it shows another page: {}", answer["title"])),
+        Ok(answer) => failed(&format!("it shows a wrong page: {}", answer["title"])),
         Err(error) if error.code() == "DOMAIN_NOT_ALLOWED" => Check::note(
             NAME,
             "not tried: RAGMAKER_ALLOWED_DOMAINS excludes this machine",
