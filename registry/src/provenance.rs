@@ -25,7 +25,9 @@ const HEAD: u64 = 1 << 20;
 pub(crate) fn mark(origin: ContentOrigin, answer: &mut Value) {
     let from_web = match origin {
         ContentOrigin::Trusted => false,
-        ContentOrigin::Files => paths(answer).into_iter().any(|path| is_from_web(Path::new(path))),
+        ContentOrigin::Files => {
+            paths(answer).into_iter().any(|path| is_from_web(Path::new(path))) || of_command(answer).unwrap_or(false)
+        }
         ContentOrigin::Web => true,
     };
     if from_web {
@@ -69,6 +71,32 @@ fn paths(answer: &Value) -> BTreeSet<&str> {
     let holders = std::iter::once(answer).chain(lists).filter_map(Value::as_object);
     let has_text = |members: &&Map<String, Value>| members.contains_key("content") || members.contains_key("text");
     holders.filter(has_text).filter_map(|members| members.get("path")?.as_str()).collect()
+}
+
+/// Whether the output of a command may have text from the web: it could use the network, or it names a document of a
+/// knowledge base, or a folder with one. `None` if `answer` is not that of a command.
+fn of_command(answer: &Value) -> Option<bool> {
+    let (command, folder) = (answer["command"].as_str()?, Path::new(answer["cwd"].as_str()?));
+    if answer["network"] == true {
+        return Some(true);
+    }
+    let mut words = command.split(|c: char| c.is_whitespace() || "'\"|;&<>()".contains(c));
+    let searches = words.clone().any(|word| ["rg", "grep", "-r", "-R", "-rn", "diff"].contains(&word));
+    let from_web = |word: &str| {
+        // A pattern stands for the files of its folder.
+        let path = match word.find(['*', '?', '[']) {
+            Some(at) => folder.join(&word[..word[..at].rfind('/').unwrap_or(0)]),
+            None => folder.join(word),
+        };
+        let path = path.canonicalize().ok()?;
+        let holds = |folder: &Path| folder.join("catalog.json").is_file();
+        let is_folder = path.is_dir()
+            && (path.ancestors().take(3).any(holds)
+                || [".tmp/cache", "cache"].iter().any(|inner| holds(&path.join(inner))));
+        Some(is_from_web(&path) || is_folder)
+    };
+    let names = words.any(|word| !word.is_empty() && from_web(word) == Some(true));
+    Some(names || (searches && from_web(".") == Some(true)))
 }
 
 /// Whether the file at `path` was made from a web page: a document with a source URL in its front matter, or a catalog
@@ -121,6 +149,20 @@ mod tests {
         let bytes = write("bytes", "\u{0}");
         let long = format!("\u{feff}---\r\ntitle: \"{}\"\r\nsource_url: \"u\"\r\n---\r\n", "T".repeat(100_000));
         let long = write("long.md", &long);
+        let of = |command: &str, network: bool| {
+            let cwd = folder.path().to_str().unwrap();
+            marked(
+                ContentOrigin::Files,
+                json!({"status": "success", "command": command, "cwd": cwd, "network": network}),
+            )
+        };
+        fs::remove_file(folder.path().join("catalog.json")).unwrap();
+        assert!(of("ls", true) && of("head -5 'page.md' | cat", false) && of("cat<page.md", false));
+        assert!(!of("ls", false) && !of("cat note.md", false) && !of("grep -r x .", false));
+        fs::create_dir_all(folder.path().join("kb/cache/documents")).unwrap();
+        write("kb/cache/catalog.json", "{}");
+        assert!(of("cat kb/cache/documents/*.md", false) && of("grep -r x kb", false) && !of("cat *.txt", false));
+        write("catalog.json", "{}");
         let list = write("list", &format!("{{\"title\": \"{}\",\n  \"documents\": []\n}}", "T".repeat(100_000)));
         let settings = write("settings.json", "{\"docs\": [\"documents\"\n]}");
         let settings_of_one_line = write("a.json", "{\"a\": 1}");

@@ -6,6 +6,7 @@ mod commands;
 mod endpoint;
 mod ends;
 mod external_tools;
+mod interrupts;
 mod kills;
 mod lines;
 mod terminal;

@@ -44,6 +44,11 @@ impl Environment {
         Ok(Self { process: process.into_iter().collect(), dotenv })
     }
 
+    /// The variables of `.env`.
+    pub(crate) fn dotenv(&self) -> &BTreeMap<String, String> {
+        &self.dotenv
+    }
+
     /// The value of a variable. An empty variable counts as not set.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, Origin)> {
         let set = |value: &&String| !value.trim().is_empty();

@@ -189,7 +189,7 @@ pub const KEYS: &[Key] = &[
         "command.allow",
         Kind::Texts,
         "[]",
-        "Prefixes of command lines that run without approval, such as `\"cargo test\"`.",
+        "Prefixes of command lines that run without approval, such as `\"cargo test\"`. Of a program that runs others (`find`, `xargs`, `ssh`, `sudo`, `docker run`, interpreters), only the line itself.",
     )
     .widens(),
     Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "The number of seconds after which a command is ended, unless the call has its own timeout."),

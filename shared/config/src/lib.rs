@@ -51,7 +51,7 @@ pub const MODEL_NOT_CONFIGURED: Code =
 /// A setting that the search engine needs is missing.
 pub const SEARCH_NOT_CONFIGURED: Code = Code::new(
     "SEARCH_NOT_CONFIGURED",
-    "Set the key in ragmaker.toml, or its environment variable. Pages with a known address can be fetched without it.",
+    "Set the key in ragmaker.toml, or its environment variable. Pages with a known address can be fetched without it, by ragmaker-http-fetch or the browser tools.",
 );
 
 /// The origin of a setting.

@@ -5,13 +5,13 @@ use std::{
     str::FromStr,
 };
 
-use ragmaker_project::CONFIGURATION;
+use ragmaker_project::{CONFIGURATION, secrets::is_secret_variable};
 use ragmaker_tool::Error;
 use toml::de::DeValue;
 
 use crate::{
     Agent, Approve, CONFIG_INVALID, Catalog, Commands, ConfigKey, Environment, KEY_VARIABLES, KEYS, McpServer, Origin,
-    Provider, Redactor, Tools,
+    Provider, Redactor, SearchEngine, Tools,
     file::{self, Setting, Settings},
     keys::{self, AZURE_ENDPOINT},
     value::Value,
@@ -194,7 +194,7 @@ impl Config {
         self.is_on("log.debug")
     }
 
-    /// All API keys of the configuration, for their removal from texts that are written.
+    /// All API keys of the configuration and of `.env`, for their removal from texts that are written.
     pub fn redactor(&self) -> Redactor {
         let mut redactor = Redactor::default();
         let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
@@ -205,6 +205,11 @@ impl Config {
                 redactor.add(value);
             }
         }
+        let dotenv = self.environment.dotenv().iter();
+        for value in dotenv.filter(|(name, value)| is_secret_variable(name, value)).map(|(_, value)| value) {
+            // Of an address, the password is enough.
+            if value.contains("://") { redactor.add_url(value) } else { redactor.add(value) }
+        }
         let servers = self.settings.keys().filter(|name| server(name).is_some());
         for name in servers.map(String::as_str).chain(["model.headers", "model.query"]) {
             redactor.add_pairs(&self.pairs(name).unwrap_or_default());
@@ -212,19 +217,28 @@ impl Config {
         redactor
     }
 
-    /// The environment variables that contain the model's keys, of every provider: what the agent starts does without
-    /// them.
-    pub fn model_variables(&self) -> Vec<String> {
-        let own = KEY_VARIABLES.iter().filter(|(service, _)| Provider::NAMES.contains(service));
-        let mut names: Vec<_> = own.flat_map(|(_, names)| *names).map(|name| (*name).to_owned()).collect();
-        names.push(self.text("model.api_key_env"));
-        for (_, text) in ["model.headers", "model.query"].iter().flat_map(|name| self.unfilled(name)) {
+    /// The environment variables that contain keys, of every service. A process is started without those that it does not
+    /// need.
+    pub fn key_variables(&self) -> Vec<String> {
+        let own = KEY_VARIABLES.iter().flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
+        let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
+        let mut names: Vec<_> = own.chain(named).chain([self.embeddings_variable()]).collect();
+        let servers = self.settings.keys().map(String::as_str).filter(|name| server(name).is_some());
+        for (_, text) in servers.chain(["model.headers", "model.query"]).flat_map(|name| self.unfilled(name)) {
             let parts = text.split("${").skip(1).filter_map(|part| part.split_once('}'));
             names.extend(parts.map(|(name, _)| name.to_owned()));
         }
-        let of_search = self.text("search.api_key_env");
-        names.retain(|name| !name.is_empty() && *name != of_search);
+        names.retain(|name| !name.is_empty());
+        names.sort();
+        names.dedup();
         names
+    }
+
+    /// Those that hold the keys of search engines.
+    pub fn search_variables(&self) -> Vec<String> {
+        let engines = KEY_VARIABLES.iter().filter(|(service, _)| SearchEngine::NAMES.contains(service));
+        let own = engines.flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
+        own.chain([self.text("search.api_key_env")]).filter(|name| !name.is_empty()).collect()
     }
 
     /// The value of an environment variable of the process or the project's `.env`; `None` if it is empty.

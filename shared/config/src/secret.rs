@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use memchr::memmem;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// A key, which no debug output shows.
@@ -92,7 +93,7 @@ impl Redactor {
     pub fn redacted(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for key in &self.0 {
-            for spelling in [key.clone(), utf8_percent_encode(key, UNRESERVED).to_string()] {
+            for spelling in spellings(key) {
                 if text.contains(&spelling) {
                     text = text.replace(&spelling, "[key]");
                 }
@@ -100,6 +101,39 @@ impl Redactor {
         }
         text
     }
+}
+
+/// The keys in bytes.
+impl Redactor {
+    /// The length of the longest key in any of its spellings.
+    pub fn longest(&self) -> usize {
+        self.0.iter().flat_map(|key| spellings(key)).map(|key| key.len()).max().unwrap_or(0)
+    }
+
+    /// `bytes` without the keys.
+    pub fn redacted_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        for spelling in self.0.iter().flat_map(|key| spellings(key)) {
+            let found: Vec<_> = memmem::find_iter(&bytes, spelling.as_bytes()).collect();
+            if found.is_empty() {
+                continue;
+            }
+            let (mut without, mut end) = (Vec::with_capacity(bytes.len()), 0);
+            for at in found {
+                without.extend_from_slice(&bytes[end..at]);
+                without.extend_from_slice(b"[key]");
+                end = at + spelling.len();
+            }
+            without.extend_from_slice(&bytes[end..]);
+            bytes = without;
+        }
+        bytes
+    }
+}
+
+/// A key as it is, and as a URL escapes it.
+fn spellings(key: &str) -> [String; 2] {
+    [key.to_owned(), utf8_percent_encode(key, UNRESERVED).to_string()]
 }
 
 impl fmt::Debug for Redactor {
@@ -123,6 +157,9 @@ mod tests {
         redactor.add_url("https://user1:hunter2@host/v1?api-version=2024-10-21&sig=signature");
         assert_eq!(redactor.redacted("hunter2 at host: signature"), "[key] at host: [key]");
         let text = "sk-1234567 sk-12345 abc/def ?k=abc%2Fdef 2024-10-21 tiny";
+        assert_eq!(redactor.redacted_bytes(text.as_bytes()), redactor.redacted(text).into_bytes());
+        assert_eq!(redactor.redacted_bytes(b"\xff sk-12345\xff"), b"\xff [key]\xff");
+        assert!(redactor.longest() >= "hunter2".len());
         assert_eq!(redactor.redacted(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
         assert!(!format!("{redactor:?} {:?}", Key::new("sk-12345")).contains("123"));
     }

@@ -180,11 +180,25 @@ fn variables_stand_in_headers_and_are_blanked() {
     assert_eq!((&*servers[0].name, &*servers[0].command, &*servers[0].env[0].1), ("one", "serve", "secret-1"));
     assert!(!format!("{servers:?}{config:?}").contains("secret-1"));
     assert_eq!(config.redactor().redacted("secret-1 tvly-123 x"), "[key] [key] x");
-    let variables = config.model_variables();
-    assert!(variables.contains(&"MY_KEY".into()) && variables.contains(&"GEMINI_API_KEY".into()), "{variables:?}");
-    assert!(!variables.contains(&"TAVILY_API_KEY".into()), "{variables:?}");
+    let variables = config.key_variables();
+    for name in ["MY_KEY", "GEMINI_API_KEY", "TAVILY_API_KEY"] {
+        assert!(variables.contains(&name.into()), "{variables:?}");
+    }
+    assert!(config.search_variables().contains(&"TAVILY_API_KEY".into()));
+    assert!(!config.search_variables().contains(&"GEMINI_API_KEY".into()));
     let error = Case::new(text, "").load(&[]).unwrap().model().unwrap_err();
     assert!(error.is(CONFIG_INVALID) && error.details()["variable"] == "MY_KEY", "{error}");
+}
+
+#[test]
+fn the_keys_of_a_dotenv_are_blanked() {
+    let case = Case::new("[search]\napi_key_env = 'MY_SEARCH'", "");
+    let dotenv = "OTHER_API_KEY=other-key\nDB=postgres://me:pass-word@host/db\nPLAIN=plain-text\n";
+    fs::write(case.project.path().join(".env"), dotenv).unwrap();
+    let config = case.load(&[("MY_SEARCH", "search-key")]).unwrap();
+    let text = config.redactor().redacted("other-key pass-word plain-text search-key host");
+    assert_eq!(text, "[key] [key] plain-text [key] host");
+    assert!(config.key_variables().contains(&"MY_SEARCH".into()));
 }
 
 #[test]

@@ -34,14 +34,23 @@ const MAX_PROCESSES: u64 = 4096;
 pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
     let Some((namespaces, mounts, mut report)) = handed() else { return ExitCode::FAILURE };
     let mut layers = Layers { namespaces, mounts, landlock: None, seccomp: false };
-    let outcome = confine(plan, &mut layers).and_then(|()| start(plan, &layers, command));
+    let outcome = confine(plan, &mut layers).and_then(|()| {
+        write(&mut report, &Report { layers: layers.clone(), ..Report::default() })?;
+        start(plan, &layers, command)
+    });
+    let ended = Report { layers, has_ended: true, ..Report::default() };
     let says = match outcome {
-        Ok(status) => Report { layers, failed: None, exit_code: status.code(), signal: status.signal() },
-        Err(error) => Report { layers, failed: Some(error.to_string()), ..Report::default() },
+        Ok(status) => Report { exit_code: status.code(), signal: status.signal(), ..ended },
+        Err(error) => Report { failed: Some(error.to_string()), ..ended },
     };
-    let text = serde_json::to_string(&says).unwrap_or_default();
-    let written = report.set_len(0).and_then(|()| report.rewind()).and_then(|()| report.write_all(text.as_bytes()));
-    if written.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if write(&mut report, &says).is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn write(file: &mut File, report: &Report) -> io::Result<()> {
+    let text = serde_json::to_string(report)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(text.as_bytes())
 }
 
 /// The layers that the launcher found, and the report file, which the program must not inherit.
@@ -85,6 +94,9 @@ fn confine(plan: &Plan, layers: &mut Layers) -> io::Result<()> {
     }
     if plan.policy.strict && !(layers.keep_files() && (layers.seccomp || layers.namespaces)) {
         return Err(io::Error::other(layers.missing().join("; ")));
+    }
+    if plan.policy.must_hide && !layers.mounts {
+        return Err(io::Error::other("files with keys in the project cannot be hidden from it here"));
     }
     Ok(())
 }

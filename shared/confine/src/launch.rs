@@ -34,7 +34,7 @@ pub(crate) fn run(plan: &Plan, command: &[OsString]) -> ExitCode {
     let exit = match launch(plan, command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let report = Report { failed: Some(error.to_string()), ..Report::default() };
+            let report = Report { failed: Some(error.to_string()), has_ended: true, ..Report::default() };
             if let Ok(mut file) = File::options().write(true).truncate(true).open(&plan.report) {
                 let _ = serde_json::to_writer(&mut file, &report);
             }
@@ -103,7 +103,7 @@ fn launch(plan: &Plan, command: &[OsString]) -> io::Result<()> {
         let mut text = String::new();
         report.rewind()?;
         report.read_to_string(&mut text)?;
-        if serde_json::from_str::<Report>(&text).is_err() {
+        if !serde_json::from_str::<Report>(&text).is_ok_and(|report| report.has_ended) {
             return Err(io::Error::other(format!("the confined process ended with {status}")));
         }
     }

@@ -58,7 +58,7 @@ use serde::{Deserialize, Serialize};
 
 pub use environment::{is_secret, without_secrets};
 pub use run::{Confined, Running};
-pub use secrets::{dotenv_files, logins};
+pub use secrets::{dotenv_files, logins, secret_files, secret_files_at_top};
 
 /// The files and networks that a process may access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,8 @@ pub struct Policy {
     pub hidden: Vec<PathBuf>,
     /// Whether the network is accessible.
     pub network: bool,
+    /// Whether the start fails if `hidden` cannot be hidden.
+    pub must_hide: bool,
     /// Whether the start fails if writes outside `writable` cannot be prevented.
     pub strict: bool,
     /// Layers that are not used, as if the kernel lacked them: `namespaces`, `landlock`, `seccomp`.

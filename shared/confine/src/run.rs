@@ -112,10 +112,10 @@ impl Running {
             report.rewind()?;
             report.read_to_string(&mut text)?;
         }
-        let report: Report = serde_json::from_str(&text).unwrap_or_else(|_| Report {
-            failed: Some(format!("the confinement ended without a report, {status}")),
-            ..Report::default()
-        });
+        let mut report: Report = serde_json::from_str(&text).unwrap_or_default();
+        if !report.has_ended {
+            report.failed = Some(format!("the confinement ended without a report, {status}"));
+        }
         let failed = report.failed.filter(|_| in_time);
         let signal = if in_time { report.signal } else { Some(libc::SIGKILL) };
         let exit_code = report.exit_code.filter(|_| in_time);

@@ -257,6 +257,7 @@ fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> Poli
         writable: vec![root],
         hidden,
         network: true,
+        must_hide: false,
         strict: confinement.holds,
         without: vec![],
     }

@@ -212,6 +212,7 @@ impl Executable {
             writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),
             hidden,
             network,
+            must_hide: false,
             strict,
             without: vec![],
         })

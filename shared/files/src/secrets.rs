@@ -53,12 +53,9 @@ pub(crate) fn is_key_file(path: &Path) -> bool {
     in_cache_folder(path, |name| name == MCP_TOKEN) || is_dotenv(path)
 }
 
-/// Whether `path` is named `.env`, or `.env.local` and similar for one of several environments. Examples such as
-/// `.env.example` have no keys and do not count.
+/// Whether `path` is that of a `.env`.
 fn is_dotenv(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let examples = ["example", "sample", "template", "dist"];
-    name == ".env" || name.strip_prefix(".env.").is_some_and(|rest| !examples.contains(&rest))
+    path.file_name().and_then(|name| name.to_str()).is_some_and(ragmaker_project::secrets::is_dotenv)
 }
 
 /// Whether `path` is that of an entry of a cache folder whose name `is_it`.

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Reason;
+use crate::{Reason, git_index};
 
 /// Sections without harmful keys, as Git writes them.
 const SECTIONS: [&str; 10] = ["remote", "branch", "user", "color", "push", "pull", "fetch", "init", "advice", "column"];
@@ -53,21 +53,32 @@ const KEYS: &[(&str, &[&str])] = &[
 /// Harmful keys of these sections.
 const NOT: [&str; 4] = ["uploadpack", "receivepack", "vcs", "proxy"];
 
-/// Checks the repository that Git finds from the directory `cwd`.
-pub(crate) fn runs_nothing(cwd: &Path, ignores_submodules: bool) -> Result<(), Reason> {
+/// The repository that Git finds from the directory `cwd`: the top directory and Git's own.
+fn found(cwd: &Path) -> Result<Option<(&Path, PathBuf)>, Reason> {
     // A folder with these entries is a bare repository.
     let is_bare = |folder: &Path| folder.join("HEAD").exists() && folder.join("objects").is_dir();
     let found = cwd.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok() || is_bare(folder));
-    let Some(top) = found else { return Ok(()) };
+    let Some(top) = found else { return Ok(None) };
     let own = if top.join(".git").symlink_metadata().is_ok() { top.join(".git") } else { top.to_path_buf() };
-    let own = match fs::read_to_string(&own) {
+    match fs::read_to_string(&own) {
         // In a work tree or a submodule, `.git` is a file with the path of the folder.
         Ok(text) => match text.strip_prefix("gitdir:") {
-            Some(path) => top.join(path.trim()),
-            None => return Err(Reason::new("git", format!("{} is not understood", own.display()))),
+            Some(path) => Ok(Some((top, top.join(path.trim())))),
+            None => Err(Reason::new("git", format!("{} is not understood", own.display()))),
         },
-        Err(_) => own,
-    };
+        Err(_) => Ok(Some((top, own))),
+    }
+}
+
+/// A file with keys that the repository of the directory `cwd` tracks.
+pub(crate) fn tracked_secret(cwd: &Path) -> Option<String> {
+    let (_, own) = found(cwd).ok()??;
+    git_index::tracked_secret(&own)
+}
+
+/// Checks the repository that Git finds from the directory `cwd`.
+pub(crate) fn runs_nothing(cwd: &Path, ignores_submodules: bool) -> Result<(), Reason> {
+    let Some((top, own)) = found(cwd)? else { return Ok(()) };
     let common = match fs::read_to_string(own.join("commondir")) {
         Ok(path) => own.join(path.trim()),
         Err(_) => own.clone(),

@@ -174,11 +174,9 @@ fn redirect(line: &str, node: Node<'_>) -> Result<Part, Reason> {
 }
 
 /// The words of a line that is a single command.
-pub(crate) fn only_command(parts: &[Part]) -> Option<Vec<String>> {
+pub(crate) fn only_command(parts: &[Part]) -> Option<&[Word]> {
     match parts {
-        [Part::Command(words)] | [Part::Command(words), Part::Separator] => {
-            Some(words.iter().map(|word| word.text.clone()).collect())
-        }
+        [Part::Command(words)] | [Part::Command(words), Part::Separator] => Some(words),
         _ => None,
     }
 }

@@ -5,11 +5,14 @@
 //! small grammar (`plain`) whose programs only read (`programs`) and whose paths the agent may read. For all other
 //! lines, it asks.
 
+mod alike;
 mod git;
+mod git_index;
 mod grammar;
 mod harm;
 mod paths;
 mod programs;
+mod reading;
 mod scope;
 mod syntax;
 mod word;
@@ -30,6 +33,19 @@ pub enum Verdict {
     Block,
 }
 
+/// The files with keys that a line could read without naming them, so that its check does not find them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hides {
+    /// None: it searches no folders, and Git would report a hidden file as changed.
+    Nothing,
+    /// It reads only files that it names, so it is enough to hide those at the top.
+    #[default]
+    Top,
+    /// It searches folders: all of them have to be hidden, or a person has to approve it.
+    Everywhere,
+}
+
 /// A verdict with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Classification {
@@ -39,9 +55,14 @@ pub struct Classification {
     pub rule: &'static str,
     /// The effects of the line, for the person who decides; the deciding reason is first.
     pub reasons: Vec<String>,
-    /// The words of a line that is a single plain command without redirects. A host may approve further lines
-    /// that begin with the same words.
+    /// The words of a line that is a single plain command without redirects, without wrappers such as `timeout`. A host
+    /// may approve lines by the words that they begin with. `None` if the beginning does not say what a line does.
     pub words: Option<Vec<String>>,
+    /// The number of these words that stand for all lines like it, such as 2 for `cargo test --lib`. `None` if the line
+    /// is like itself only.
+    pub alike: Option<usize>,
+    /// The files with keys in the project that have to be hidden from a line that runs without approval.
+    pub hides: Hides,
 }
 
 /// The longest line in bytes. Linux limits an argument to 128 KiB.
@@ -67,10 +88,12 @@ impl Reason {
 /// The file system is read to resolve paths and patterns; nothing is run. A line that cannot be parsed or that
 /// calls unknown programs never runs without approval.
 pub fn classify(line: &str, scope: &Scope) -> Classification {
-    let asked = |verdict, reason: Reason, more: Vec<String>, words| Classification {
+    let asked = |verdict, reason: Reason, more: Vec<String>, words: Option<Vec<String>>| Classification {
         verdict,
         rule: reason.rule,
         reasons: std::iter::once(reason.text).chain(more).collect(),
+        alike: alike_of(words.as_deref()),
+        hides: Hides::default(),
         words,
     };
     if line.len() > MAX_LINE {
@@ -85,12 +108,30 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
     };
     let harm = harm::find(line, &tree, scope);
     let plain = grammar::parts(line, &tree);
-    let words = plain.as_ref().ok().and_then(|parts| grammar::only_command(parts));
+    let words = plain.as_ref().ok().and_then(|parts| grammar::only_command(parts)).and_then(alike::words);
     if let Some(reason) = harm.block {
         return asked(Verdict::Block, reason, harm.notes, words);
     }
-    match plain.and_then(|parts| grammar::check(&parts, scope)) {
-        Ok(()) => Classification { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words },
+    let checked = plain.and_then(|parts| {
+        grammar::check(&parts, scope)?;
+        let reading = reading::of(&parts, scope);
+        match (reading.trees, reading.tracked_secrets) {
+            (true, true) => Err(Reason::new("secret", "it searches folders in which Git tracks files with keys")),
+            (true, false) => Ok(Hides::Everywhere),
+            (false, true) => Ok(Hides::Nothing),
+            (false, false) => Ok(Hides::Top),
+        }
+    });
+    match checked {
+        Ok(hides) => {
+            let alike = alike_of(words.as_deref());
+            Classification { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words, alike, hides }
+        }
         Err(reason) => asked(Verdict::Ask, reason, harm.notes, words),
     }
+}
+
+/// The number of the words that stand for all lines like theirs.
+fn alike_of(words: Option<&[String]>) -> Option<usize> {
+    words.and_then(alike::beginning).map(<[String]>::len)
 }

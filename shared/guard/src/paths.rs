@@ -7,6 +7,7 @@ use std::{
 };
 
 use ragmaker_files::PATH_NOT_ALLOWED;
+use ragmaker_project::secrets::is_secret_file;
 
 use crate::{Reason, Scope, word::Word};
 
@@ -65,16 +66,7 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
 
 /// Whether a file name is typical of files with keys and passwords.
 fn is_secret(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    let name = name.to_ascii_lowercase();
-    let is_env = name == ".env" || name.starts_with(".env.");
-    let is_example = [".example", ".sample", ".template", ".dist"].iter().any(|end| name.ends_with(end));
-    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "credentials", "credentials.json", "credentials.toml"];
-    let dots = [".netrc", ".npmrc", ".pypirc", ".pgpass", ".git-credentials", ".htpasswd", ".vault-token"];
-    (is_env && !is_example)
-        || keys.contains(&&*name)
-        || dots.contains(&&*name)
-        || [".pem", ".p12", ".pfx", ".keystore", ".jks", ".kdbx"].iter().any(|end| name.ends_with(end))
+    path.file_name().and_then(|name| name.to_str()).is_some_and(is_secret_file)
 }
 
 /// Checks that no pattern can expand to an option: a file may be named `-x`.

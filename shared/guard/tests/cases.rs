@@ -4,7 +4,7 @@ use std::{fs, path::PathBuf};
 
 use proptest::prelude::*;
 use ragmaker_files::Roots;
-use ragmaker_guard::{Scope, Verdict, classify};
+use ragmaker_guard::{Hides, Scope, Verdict, classify};
 use ragmaker_tool::HostOptions;
 
 /// A project with the folders and files that the lines name.
@@ -234,6 +234,58 @@ fn git_needs_approval_if_the_repository_configures_programs() {
 }
 
 #[test]
+fn git_needs_approval_to_print_files_with_keys() {
+    let place = Place::new();
+    let git = |arguments: &[&str]| {
+        let git = std::process::Command::new("git").args(arguments).current_dir(&place.root).output().unwrap();
+        assert!(git.status.success(), "{git:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    let lines = [
+        "git show HEAD",
+        "git show --stat HEAD",
+        "git cat-file -p HEAD",
+        "git log -p",
+        "git log -G x",
+        "git log -S x",
+        "git diff",
+        "git grep x",
+        "git stash show -p",
+        "git diff-tree -p HEAD",
+        "sh -c 'git log -p'",
+        "git status && grep -r x .",
+    ];
+    for line in lines {
+        assert_eq!(place.verdict(line), Verdict::Run, "{line}");
+    }
+    for line in ["git show HEAD:.env", "git cat-file -p HEAD:api/id_rsa", "git show :.env", "git log -L 1,2:.env"] {
+        assert_eq!(classify(line, &place.scope()).rule, "secret", "{line}");
+    }
+    let hides = |line: &str| classify(line, &place.scope()).hides;
+    assert_eq!(hides("grep -rn x ."), Hides::Everywhere);
+    assert_eq!((hides("git status"), hides("cat README.md")), (Hides::Top, Hides::Top));
+    fs::create_dir(place.root.join("api")).unwrap();
+    fs::write(place.root.join("api/.env"), "KEY=x\n").unwrap();
+    git(&["add", "-f", "."]);
+    for line in lines {
+        assert_eq!(classify(line, &place.scope()).rule, "secret", "{line}");
+    }
+    for line in [
+        "git status",
+        "git log --oneline",
+        "git diff --stat",
+        "git cat-file -t HEAD",
+        "git ls-files",
+        "cd src && git status",
+    ] {
+        let found = classify(line, &place.scope());
+        assert_eq!((found.verdict, found.hides), (Verdict::Run, Hides::Nothing), "{line}");
+    }
+    assert_eq!(hides("grep -rn x ."), Hides::Everywhere);
+}
+
+#[test]
 fn words_are_returned_for_a_single_plain_command() {
     let place = Place::new();
     let words = |line| classify(line, &place.scope()).words;
@@ -241,6 +293,10 @@ fn words_are_returned_for_a_single_plain_command() {
     assert_eq!(words("cargo build; rm x"), None);
     assert_eq!(words("cargo build > x"), None);
     assert_eq!(words("cargo build $X"), None);
+    assert_eq!(words("timeout 5 rm -rf src").unwrap(), ["rm", "-rf", "src"]);
+    assert_eq!(words("find . -name x -delete"), None);
+    let alike = |line| classify(line, &place.scope()).alike;
+    assert_eq!((alike("cargo build --release"), alike("rm -rf src"), alike("rm notes")), (Some(2), None, None));
 }
 
 /// The words into which a shell splits `words`.

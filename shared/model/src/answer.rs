@@ -38,7 +38,8 @@ pub struct Usage {
 }
 
 /// The reason why an answer ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// The model was done.
     #[default]

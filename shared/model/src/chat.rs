@@ -75,6 +75,8 @@ pub(crate) fn feed(
     // A server that does not stream sends the whole message.
     let delta = if choice["message"].is_object() { &choice["message"] } else { &choice["delta"] };
     answer.say(delta["content"].as_str().unwrap_or_default(), show)?;
+    // The words with which a model refuses have a member of their own.
+    answer.say(delta["refusal"].as_str().unwrap_or_default(), show)?;
     for (at, call) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
         let function = &call["function"];
         let (id, name) = (call["id"].as_str().unwrap_or_default(), function["name"].as_str().unwrap_or_default());

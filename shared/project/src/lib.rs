@@ -15,6 +15,7 @@ pub mod knowledge_base;
 mod output;
 pub mod programs;
 mod project;
+pub mod secrets;
 pub mod variables;
 
 pub use cache::{

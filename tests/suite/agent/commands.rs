@@ -142,3 +142,44 @@ fn no_key_is_in_the_environment_of_started_processes() {
         assert!(!body.contains(KEY) && !body.contains("OWN_VARIABLE"), "{body}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn keys_stay_out_of_commands_and_their_logs() {
+    let project = Project::new();
+    let own = "own-secret-value-1";
+    configure(&project, "[model]\napi_key_env = 'OWN_MODEL'\n[search]\napi_key_env = 'OWN_SEARCH'\n");
+    project.write(".env", "OTHER_API_KEY=other-secret-value\n");
+    project.write("leak.txt", format!("{own} own-secret-value-2 other-secret-value {KEY}\n"));
+    let command = "env; for i in $(seq 4000); do cat leak.txt; done";
+    let is_blank = |text: &str| {
+        assert!(text.contains("[key]"), "{text}");
+        for secret in ["secret-value", "OWN_MODEL", "OWN_SEARCH", "GITHUB_PAT"] {
+            assert!(!text.contains(secret), "{secret}");
+        }
+    };
+    let run = project
+        .tool("run-command")
+        .env("RAGMAKER_APPROVE", "all")
+        .env("XDG_CONFIG_HOME", project.path().join("config"));
+    let run = run
+        .env("OWN_MODEL", own)
+        .env("OWN_SEARCH", "own-secret-value-2")
+        .env("GITHUB_PAT", "x")
+        .args(["--command", command])
+        .run();
+    let log = run.answer()["log_file"].as_str().unwrap().to_owned();
+    is_blank(&std::fs::read_to_string(log).unwrap());
+    is_blank(run.answer()["stdout"].as_str().unwrap());
+    // Through the agent, also its own key.
+    let endpoint = caller(vec![line(command)]);
+    let run =
+        agent(&project, &endpoint, WireFormat::OpenAi).env("OWN_MODEL", KEY).env("OWN_SEARCH", "own-secret-value-2");
+    run.args(["Go.", "--output", "json", "--approve", "all"]).run().answer();
+    let logs = std::fs::read_dir(project.path().join(".tmp/cache/commands")).unwrap();
+    let logs: Vec<_> = logs.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    assert!(logs.len() == 2 && logs.iter().any(|log| !log.contains(KEY)));
+    for secret in ["own-secret-value-2", "other-secret-value", "OWN_MODEL", "OWN_SEARCH"] {
+        assert!(!logs.iter().any(|log| log.contains(secret)), "{secret}");
+    }
+}

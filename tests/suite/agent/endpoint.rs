@@ -109,3 +109,26 @@ fn every_call_gets_one_result_with_any_ids() {
         }
     }
 }
+
+#[test]
+fn an_answer_that_is_not_whole_has_a_warning() {
+    let project = Project::new();
+    let event = |delta: Value, reason: &str| {
+        let event = json!({"choices": [{"delta": delta, "finish_reason": reason}]});
+        Reply::events([format!("data: {event}\n\ndata: [DONE]\n\n").into_bytes()])
+    };
+    for (delta, reason, warning) in [
+        (json!({"content": "half of it"}), "length", Some("the most tokens")),
+        (json!({"content": "half of it"}), "content_filter", Some("withheld")),
+        (json!({"refusal": "half of it"}), "stop", None),
+    ] {
+        let endpoint = Scripted::new(vec![event(delta, reason)]);
+        let run = asked(&project, &endpoint, WireFormat::OpenAi, "All?");
+        let warnings = run.answer()["warnings"].to_string();
+        assert_eq!((run.answer()["answer"].as_str(), warning.is_some()), (Some("half of it"), warnings != "[]"));
+        assert!(warning.is_none_or(|warning| warnings.contains(warning)), "{warnings}");
+    }
+    let events: Vec<Value> = conversations(&project).into_values().flatten().collect();
+    let ends: std::collections::BTreeSet<_> = events.iter().filter_map(|event| event["stop"].as_str()).collect();
+    assert_eq!(ends.into_iter().collect::<Vec<_>>(), ["end", "filtered", "length"]);
+}

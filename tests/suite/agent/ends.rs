@@ -1,7 +1,7 @@
 //! The end of a run with `--output json`: always one JSON object, an answer on standard output with exit status 0, or
 //! an error on standard error with another status.
 
-use std::thread;
+use std::{process::Stdio, thread};
 
 use super::*;
 
@@ -228,4 +228,39 @@ mod signals {
         send("TERM", &child);
         ends(child, &project, ("TERM", 143), "json");
     }
+}
+
+#[test]
+fn a_run_whose_output_nobody_reads_ends() {
+    let project = Project::new();
+    let endpoint = Scripted::with_script(|got| {
+        let arguments = json!({"reflection": format!("Step {}.", answers(&got.body))});
+        says(WireFormat::OpenAi, "", &[("", "think", &arguments.to_string())])
+    });
+    let run = agent(&project, &endpoint, WireFormat::OpenAi);
+    let mut command = run.args(["Think.", "--output", "jsonl", "--max-steps", "100000"]).into_command();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut first).unwrap();
+    assert!(first.contains("\"session\""), "{first}");
+    let ended = child.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("CANCELLED"), "{ended:?}");
+}
+
+#[test]
+fn a_turn_that_was_killed_in_its_last_step_says_so() {
+    let project = Project::new();
+    project.write("tides.md", "Spring tides follow the new moon.\n");
+    let endpoint = Scripted::with_script(|got| reader(WireFormat::OpenAi, &got.body));
+    let run = |flags: &[&str]| {
+        agent(&project, &endpoint, WireFormat::OpenAi).args(["--max-steps", "1", "--output", "json"]).args(flags).run()
+    };
+    run(&["When?"]).error("STEP_LIMIT");
+    let (id, events) = conversations(&project).into_iter().next().unwrap();
+    // Killed in the call.
+    let kept = events.iter().take_while(|event| event["type"] != "tool_result").map(|event| format!("{event}\n"));
+    project.write(&format!(".tmp/cache/conversations/{id}.jsonl"), kept.collect::<String>());
+    run(&["--resume", &id]).error("STEP_LIMIT");
+    let (_, events) = conversations(&project).into_iter().next().unwrap();
+    assert!(events.last().unwrap()["text"].as_str().unwrap().contains("interrupted by the user"), "{events:?}");
 }

@@ -203,7 +203,7 @@ fn ctrl_c_ends_a_stream_and_a_tool_with_its_processes() {
     let mut person = Person::start(&project, &endpoint, "");
     person.wait_for("> ");
     person.type_keys("Speak.\r");
-    person.wait_for("First line.");
+    person.wait_for("and then");
     person.type_keys("\u{3}");
     person.wait_for("CANCELLED");
     person.wait_for("> ");

@@ -74,6 +74,8 @@ pub(crate) struct Agent {
     pub(crate) calls: Vec<Value>,
     /// The reason why the request to the model failed.
     pub(crate) failure: Option<Error>,
+    /// Why a turn that was resumed ends at once.
+    pub(crate) ended_by: Option<Stop>,
     /// The configured tools that cannot be offered, with the reasons.
     pub(crate) warnings: Vec<String>,
 }
@@ -92,6 +94,9 @@ impl Agent {
 
     /// Continues an interrupted turn to its answer; `None` if no turn was interrupted.
     pub(crate) fn go_on(&mut self) -> Option<Result<String, Error>> {
+        if let Some(stop) = self.ended_by.take() {
+            return Some(Err(self.why(stop)));
+        }
         let effect = self.state.unfinished()?;
         Some(self.go(vec![effect]))
     }
@@ -160,9 +165,14 @@ impl Agent {
             Request { system: &system, messages: self.state.history.messages(), tools: self.tools.declarations() };
         self.log.request(&self.state, self.client.endpoint(), &request, &self.blank);
         let (screen, log, blank, state) = (&mut self.screen, &mut self.log, &self.blank, &self.state);
+        let mut shown = String::new();
         let answer = self.client.complete(&request, &self.cancel, &mut |progress| match progress {
-            Progress::Text(text) => screen.text(text),
+            Progress::Text(text) => {
+                shown += text;
+                screen.text(text);
+            }
             Progress::Retry { number, wait, reason } => {
+                shown.clear();
                 log.line(state, "retry", &json!({"number": number, "reason": reason}), blank);
                 screen.retry(number, wait, &blank(reason));
             }
@@ -170,15 +180,18 @@ impl Agent {
         self.screen.end_text(answer.is_ok());
         match answer {
             Ok(answer) => {
-                match answer.stop {
-                    ragmaker_model::Stop::End => {}
-                    ragmaker_model::Stop::Length => self.screen.dim("  (the answer reached the token limit)"),
-                    ragmaker_model::Stop::Filtered => self.screen.dim("  (the provider withheld a part of the answer)"),
+                let reason = match answer.stop {
+                    ragmaker_model::Stop::End => None,
+                    ragmaker_model::Stop::Length => Some("it reached the token limit"),
+                    ragmaker_model::Stop::Filtered => Some("the provider withheld a part of it"),
+                };
+                let Answer { text, signatures, calls, usage, stop } = answer;
+                if let Some(reason) = reason {
+                    self.warn(format!("an answer of the model is incomplete: {reason}"));
                 }
-                let Answer { text, signatures, calls, usage, .. } = answer;
-                Event::Assistant { text, signatures, calls, usage }
+                Event::Assistant { text, signatures, calls, usage, stop }
             }
-            Err(error) if error.is(CANCELLED) => Event::Interrupted,
+            Err(error) if error.is(CANCELLED) => Event::Interrupted { text: shown },
             Err(error) => self.failed(error),
         }
     }
@@ -228,7 +241,7 @@ impl Agent {
                 }
             }
             if is_cancelled {
-                return self.take(Event::Interrupted);
+                return self.take(Event::Interrupted { text: String::new() });
             }
         }
         Ok(effects)
@@ -323,9 +336,11 @@ impl Agent {
     fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &Outcome, allowed_by: Option<&str>) {
         let code = outcome.error_code.as_deref();
         if self.log.is_on() && tool.asks_itself() {
+            let answer: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
+            let folder = answer["cwd"].as_str().or(answer["details"]["cwd"].as_str());
             let is_refused = code.is_some_and(|code| code == NEEDS_APPROVAL.name() || code == COMMAND_BLOCKED.name());
             let members = json!({
-                "call": call.id, "tool": tool.name(), "command": call.arguments["command"], "rule": outcome.rule,
+                "call": call.id, "tool": tool.name(), "command": call.arguments["command"], "folder": folder, "rule": outcome.rule,
                 "allowed_by": allowed_by.filter(|_| !is_refused), "error_code": code,
             });
             self.log.line(&self.state, "gate", &members, &self.blank);
@@ -363,7 +378,7 @@ impl Agent {
         let blank = &self.blank;
         match event {
             Event::User { text } => Event::User { text: blank(&text) },
-            Event::Assistant { text, signatures, calls, usage } => {
+            Event::Assistant { text, signatures, calls, usage, stop } => {
                 let calls = calls.into_iter().map(|call| {
                     let spelled = call.arguments.to_string();
                     let clean = blank(&spelled);
@@ -378,11 +393,12 @@ impl Agent {
                 let clean = blank(&text);
                 // A signature belongs to the text as it was.
                 let signatures = if clean == text { signatures } else { vec![] };
-                Event::Assistant { text: clean, signatures, calls, usage }
+                Event::Assistant { text: clean, signatures, calls, usage, stop }
             }
             Event::Summary { cut, text, strict, usage, failure } => {
                 Event::Summary { cut, text: blank(&text), strict, usage, failure: failure.as_deref().map(blank) }
             }
+            Event::Interrupted { text } => Event::Interrupted { text: blank(&text) },
             Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
             Event::Approval { id, decision, reason } => Event::Approval { id, decision, reason: blank(&reason) },
             // Blanked when the call ended.
@@ -423,7 +439,10 @@ impl Agent {
         let open: Vec<_> = self.state.history.open().into_iter().cloned().collect();
         for Call { id, name, .. } in open {
             let text = INTERRUPTED.to_owned();
-            self.take(Event::ToolResult { id, name, text, is_error: true, milliseconds: 0 })?;
+            let effects = self.take(Event::ToolResult { id, name, text, is_error: true, milliseconds: 0 })?;
+            if let [Effect::Stop(stop)] = &effects[..] {
+                self.ended_by = Some(stop.clone());
+            }
         }
         Ok(())
     }

@@ -34,6 +34,8 @@ pub(crate) enum Kind {
     Tool(String),
     /// Command lines that are one plain command and begin with these words.
     Words(Vec<String>, bool),
+    /// This line, in any folder, from the configuration.
+    Text(String, bool),
     /// This line, in this folder.
     Line(String, String, bool),
 }
@@ -48,13 +50,19 @@ pub(crate) struct Approvals {
 
 impl Approvals {
     /// The rules of `mode`, where a person can be asked if `can_ask`. The configured commands are approved from the
-    /// beginning: programs with their first words.
+    /// beginning: programs with their first words, and the lines themselves.
     pub(crate) fn new(mode: Approve, can_ask: bool, commands: &Commands) -> Self {
         // Without a terminal nobody can be asked, and input from a pipe is not an answer.
         let mode = if mode == Approve::Ask && !can_ask { Approve::Never } else { mode };
-        let words = |line: &String| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        let allowed = commands.allow.iter().map(words).filter(|words| !words.is_empty());
-        let configured: HashSet<_> = allowed.map(|words| Kind::Words(words, commands.network)).collect();
+        let kinds = |line: &String| {
+            let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
+            let text = line.trim().to_owned();
+            (!words.is_empty())
+                .then_some([Kind::Words(words, commands.network), Kind::Text(text, commands.network)])
+                .into_iter()
+                .flatten()
+        };
+        let configured: HashSet<_> = commands.allow.iter().flat_map(kinds).collect();
         Self { mode, always: configured.clone(), configured }
     }
 
@@ -94,6 +102,9 @@ impl Approvals {
         self.always.iter().any(|kind| match kind {
             // Without the network it can do less.
             Kind::Words(first, with_network) => words.starts_with(first) && *with_network >= network,
+            Kind::Text(line, with_network) => {
+                details["command"].as_str().is_some_and(|command| command.trim() == line) && *with_network >= network
+            }
             kind => *kind == self::kind(tool, details),
         })
     }
@@ -110,18 +121,19 @@ impl Approvals {
 }
 
 /// The calls that are approved together with this one: the calls of a tool, or the plain commands with the same program
-/// and first words. A line that is more than one plain command, or whose options come first, is approved only for
-/// itself.
+/// and subcommand. A line that is more than one plain command, or whose beginning does not say what it does, is approved
+/// only for itself.
 pub(crate) fn kind(tool: &AvailableTool, details: &Value) -> Kind {
     let Some(line) = details["command"].as_str() else { return Kind::Tool(tool.name().to_owned()) };
     let network = details["network"] == true;
-    match &words(details)[..] {
-        [program, first, ..] if !first.starts_with('-') => Kind::Words(vec![program.clone(), first.clone()], network),
-        _ => Kind::Line(line.to_owned(), details["cwd"].as_str().unwrap_or_default().to_owned(), network),
+    let alike = details["alike"].as_u64().and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0);
+    match alike.and_then(|count| words(details).get(..count).map(<[String]>::to_vec)) {
+        Some(first) => Kind::Words(first, network),
+        None => Kind::Line(line.to_owned(), details["cwd"].as_str().unwrap_or_default().to_owned(), network),
     }
 }
 
-/// The words of a line that is one plain command; empty otherwise.
+/// The words of a line that is one plain command and may be approved by its beginning; empty otherwise.
 fn words(details: &Value) -> Vec<String> {
     let words = details["words"].as_array().into_iter().flatten();
     words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
@@ -132,6 +144,7 @@ impl std::fmt::Display for Kind {
         match self {
             Self::Tool(name) => f.write_str(name),
             Self::Words(words, _) => f.write_str(&words.join(" ")),
+            Self::Text(line, _) => f.write_str(line),
             Self::Line(..) => f.write_str("this line"),
         }
     }
@@ -154,7 +167,8 @@ mod tests {
     }
 
     fn line(words: &[&str], network: bool) -> Value {
-        json!({"command": words.join(" "), "cwd": "/p", "network": network, "words": words})
+        let alike = words.get(1).is_some_and(|first| !first.starts_with('-')).then_some(2);
+        json!({"command": words.join(" "), "cwd": "/p", "network": network, "words": words, "alike": alike})
     }
 
     #[test]
@@ -169,13 +183,19 @@ mod tests {
         for unknown in [
             line(&["cargo", "test"], true),
             line(&["cargo", "tests"], false),
-            line(&["cargo"], false),
             line(&["rm", "cargo", "test"], false),
             json!({"command": "cargo test; rm x", "cwd": "/p", "network": false, "words": null}),
             json!({}),
         ] {
             assert!(!approvals.is_known(tool, &unknown), "{unknown}");
         }
+        // What runs others has no words, and is approved as it was written.
+        let find = |line: &str| json!({"command": line, "cwd": "/p", "network": false, "words": null, "alike": null});
+        let listed = Approvals::new(Approve::Ask, true, &commands(&["find . -delete"]));
+        assert!(listed.is_known(tool, &find("find . -delete")) && !listed.is_known(tool, &find("find . -delete -x")));
+        approvals.always(tool, &find("timeout 5 find . -name x"));
+        assert!(approvals.is_known(tool, &find("timeout 5 find . -name x")));
+        assert!(!approvals.is_known(tool, &find("timeout 5 rm -rf src")));
         approvals.always(tool, &line(&["rm", "-rf", "target"], false));
         assert!(approvals.is_known(tool, &line(&["rm", "-rf", "target"], false)));
         assert!(!approvals.is_known(tool, &line(&["rm", "-rf", "src"], false)));

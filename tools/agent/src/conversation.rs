@@ -1,8 +1,8 @@
 //! A conversation at a prompt.
 
-use std::{fmt::Write as _, fs, time::Instant};
+use std::{fmt::Write as _, time::Instant};
 
-use ragmaker_model::{Client, Message};
+use ragmaker_model::{CANCELLED, Client, Message};
 use ragmaker_registry::workflow;
 use ragmaker_tool::Error;
 use ragmaker_work_state::rendered;
@@ -12,13 +12,15 @@ use crate::{
     interrupt::Signals,
     sanitize,
     screen::{Screen, note, print},
-    session::Session,
+    session::{Session, private},
     terminal::{COMMANDS, Line},
 };
 
 /// Whether the conversation continues.
 enum Continuation {
     Continue,
+    /// The person ended the step.
+    Interrupted,
     End,
 }
 
@@ -50,6 +52,7 @@ pub(crate) fn hold(mut agent: Agent, signals: &Signals, is_resumed: bool) {
                 interrupted = None;
                 match take(&mut agent, signals, text.trim()) {
                     Continuation::Continue => {}
+                    Continuation::Interrupted => interrupted = Some(Instant::now()),
                     Continuation::End => break,
                 }
             }
@@ -64,13 +67,15 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
     let mut ask = |request: &str| {
         agent.request = request.to_owned();
         let answer = signals.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
+        let is_interrupted = answer.as_ref().is_err_and(|error| error.is(CANCELLED));
         shown(answer);
+        if is_interrupted { Continuation::Interrupted } else { Continuation::Continue }
     };
     match command {
         "/exit" | "/quit" => return Continuation::End,
         "/rag" | "/ask" if words.is_empty() => note(&format!("{command} requires an argument")),
         "/rag" | "/ask" => match workflow(&command[1..]) {
-            Some(workflow) => ask(&workflow.text_with_calls(words)),
+            Some(workflow) => return ask(&workflow.text_with_calls(words)),
             None => note("there is no such workflow"),
         },
         "/help" => {
@@ -104,7 +109,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
             Err(error) => Screen::error(&error),
         },
         "/save" if words.is_empty() => note("/save needs a file"),
-        "/save" => match fs::File::create_new(words).and_then(|mut file| {
+        "/save" => match private().write(true).create_new(true).open(words).and_then(|mut file| {
             std::io::Write::write_all(&mut file, as_markdown(agent.state.history.messages()).as_bytes())
         }) {
             Ok(()) => note(&format!("saved as {words}")),
@@ -113,7 +118,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
         _ if command.starts_with('/') && command[1..].chars().all(|c| c.is_ascii_lowercase()) => {
             note(&format!("there is no {command}; /help lists the commands"));
         }
-        _ => ask(text),
+        _ => return ask(text),
     }
     Continuation::Continue
 }
@@ -121,7 +126,8 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
 /// An answer was shown as it was written; an error is shown here.
 fn shown(answer: Result<String, Error>) {
     match answer {
-        Ok(_) => print("\n"),
+        // A terminal that is gone ends the program by a signal.
+        Ok(_) => drop(print("\n")),
         Err(error) => Screen::error(&error),
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn load_external_tools(
         return Ok((vec![], vec![]));
     }
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
-    let place = RunContext { root, cache, without: config.model_variables(), restarts: true };
+    let place = RunContext { root, cache, without: config.key_variables(), restarts: true };
     let loaded = load(config, &place, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
     let external = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())

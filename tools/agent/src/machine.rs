@@ -8,7 +8,7 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use ragmaker_model::{CONTEXT_TOO_LONG, Call, TextSignature, Usage};
+use ragmaker_model::{CONTEXT_TOO_LONG, Call, Stop as Ended, TextSignature, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -48,6 +48,9 @@ pub(crate) enum Event {
         calls: Vec<Call>,
         /// The tokens used.
         usage: Usage,
+        /// The reason of its end.
+        #[serde(default)]
+        stop: Ended,
     },
     /// A call ended.
     ToolResult {
@@ -106,7 +109,11 @@ pub(crate) enum Event {
         message: String,
     },
     /// The person ended the step, or the program was ended in the middle of it.
-    Interrupted,
+    Interrupted {
+        /// What the model had written of its answer.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        text: String,
+    },
 }
 
 /// The decision about a call that needs approval.
@@ -301,7 +308,7 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.repeated = None;
             decide(&mut state, rules)
         }
-        Event::Assistant { text, signatures, calls, usage } => {
+        Event::Assistant { text, signatures, calls, usage, .. } => {
             state.history.answer(text.clone(), signatures, calls);
             answered(&mut state, text, usage, rules)
         }
@@ -340,7 +347,11 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
                 vec![Effect::Stop(Stop::Failed)]
             }
         }
-        Event::Interrupted => {
+        Event::Interrupted { text } => {
+            if !text.trim().is_empty() {
+                // The next request tells the model what the person has read.
+                state.history.answer(format!("{}\n\n[interrupted by the user]", text.trim_end()), vec![], vec![]);
+            }
             state.phase = Phase::UserInput;
             vec![Effect::Stop(Stop::Interrupted)]
         }

@@ -12,7 +12,7 @@ use std::{
 };
 
 use ragmaker_model::Cancel;
-use ragmaker_text::INPUT_TOO_LARGE;
+use ragmaker_text::{Decode, INPUT_TOO_LARGE, Prior, identify_bytes};
 use ragmaker_tool::{Error, INTERNAL_ERROR};
 
 /// The maximum number of bytes that are taken.
@@ -85,7 +85,17 @@ fn read(mut input: impl Read + Send + 'static, patience: Duration, cancel: &Canc
             return Err(INPUT_TOO_LARGE.error(message).remedy(advice).detail("limit", MAX_BYTES));
         }
     }
-    Ok(Input::Text(String::from_utf8_lossy(&bytes).into_owned()))
+    Ok(Input::Text(decoded(&bytes)))
+}
+
+/// The text of `bytes`, in the encoding that they look like.
+fn decoded(bytes: &[u8]) -> String {
+    let Some(found) = identify_bytes(bytes, &Prior::default()) else {
+        return String::from_utf8_lossy(bytes).into_owned();
+    };
+    let mut text = String::new();
+    found.encoding.decoder().decode(bytes.get(found.mark..).unwrap_or_default(), true, &mut text);
+    text
 }
 
 /// The warning for standard input on which nothing came.
@@ -129,6 +139,15 @@ mod tests {
         assert!(read(Broken, TIMEOUT, &cancel).unwrap_err().message().contains("broken disk"));
         cancel.cancel();
         assert_eq!(read(reader, Duration::from_hours(1), &cancel).unwrap(), Input::Text(String::new()));
+    }
+
+    #[test]
+    fn input_is_decoded_by_what_it_looks_like() {
+        let cancel = Cancel::default();
+        let shift_jis: &[u8] = b"\x95\xCF\x90\x94 old_value \x8FI\x82\xED\x82\xE8\r\n";
+        let text = |bytes: &'static [u8]| read(bytes, TIMEOUT, &cancel).unwrap();
+        assert_eq!(text(shift_jis), Input::Text("変数 old_value 終わり\r\n".to_owned()));
+        assert_eq!(text("潮".as_bytes()), Input::Text("潮".to_owned()));
     }
 
     struct Broken;

@@ -99,7 +99,8 @@ impl Report {
         if self.form == Form::Jsonl {
             let mut line = serde_json::to_value(error).unwrap_or_default();
             line["type"] = "error".into();
-            screen::line(&line);
+            // Nobody may read it any more.
+            let _ = screen::line(&line);
         }
         fail(error)
     }

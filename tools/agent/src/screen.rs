@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use ragmaker_model::Cancel;
 use ragmaker_tool::{
     Error,
     json::{self, Charset},
@@ -59,21 +60,25 @@ pub(crate) struct Screen {
     renderer: Renderer,
     /// Whether text of the current answer was shown.
     has_text: bool,
+    /// Ends what is under way when nobody reads standard output any more.
+    cancel: Cancel,
 }
 
 impl Screen {
     /// The screen of this process.
-    pub(crate) fn new(form: Form) -> Self {
+    ///
+    /// Where nobody reads its output any more, `cancel` ends the run: what it does after that, nobody would learn.
+    pub(crate) fn new(form: Form, cancel: Cancel) -> Self {
         let is_text = form == Form::Text;
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         let renderer = Renderer::default();
-        Self { form, streams: is_text && out, progress: is_text && err, renderer, has_text: false }
+        Self { form, streams: is_text && out, progress: is_text && err, renderer, has_text: false, cancel }
     }
 
     /// Shows one object as a line, where lines are the form.
     pub(crate) fn object(&self, object: &Value) {
         if self.form == Form::Jsonl {
-            line(object);
+            self.written(&line(object));
         }
     }
 
@@ -83,7 +88,7 @@ impl Screen {
             let shown = self.renderer.feed(piece);
             if !shown.is_empty() {
                 self.has_text = true;
-                print(&shown);
+                self.written(&print(&shown));
             }
         }
     }
@@ -93,7 +98,7 @@ impl Screen {
         if self.streams {
             let shown = self.renderer.end();
             self.has_text |= !shown.is_empty();
-            print(&shown);
+            self.written(&print(&shown));
             if !is_whole && self.has_text {
                 self.dim("(not finished)");
             }
@@ -105,8 +110,8 @@ impl Screen {
     pub(crate) fn happened(&mut self, event: &Event) {
         match event {
             Event::User { text } => self.object(&json!({"type": "user", "text": text})),
-            Event::Assistant { text, calls, usage, .. } => {
-                self.object(&json!({"type": "assistant", "text": text, "usage": usage}));
+            Event::Assistant { text, calls, usage, stop, .. } => {
+                self.object(&json!({"type": "assistant", "text": text, "usage": usage, "stop": stop}));
                 for call in calls {
                     self.object(
                         &json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments}),
@@ -155,7 +160,7 @@ impl Screen {
             Event::Failed { code, message } => {
                 self.object(&json!({"type": "failed", "error_code": code, "message": message}));
             }
-            Event::Interrupted => self.object(&json!({"type": "interrupted"})),
+            Event::Interrupted { text } => self.object(&json!({"type": "interrupted", "text": text})),
         }
     }
 
@@ -183,7 +188,7 @@ impl Screen {
     pub(crate) fn answer(&mut self, text: &str) {
         self.object(&json!({"type": "answer", "text": text}));
         if self.form == Form::Text && !self.streams {
-            print(&format!("{}\n", sanitize::clean(text).trim_end()));
+            self.written(&print(&format!("{}\n", sanitize::clean(text).trim_end())));
         }
     }
 
@@ -191,7 +196,13 @@ impl Screen {
     pub(crate) fn marked(&mut self, mark: &str, whole: &str) {
         self.object(&json!({"type": "answer", "text": whole}));
         if self.form == Form::Text {
-            print(&sanitize::clean(mark));
+            self.written(&print(&sanitize::clean(mark)));
+        }
+    }
+
+    fn written(&self, outcome: &io::Result<()>) {
+        if outcome.is_err() {
+            self.cancel.cancel();
         }
     }
 
@@ -211,17 +222,18 @@ impl Screen {
 }
 
 /// Writes `value` as a line to standard output, with control characters escaped.
-pub(crate) fn line(value: &Value) {
+pub(crate) fn line(value: &Value) -> io::Result<()> {
     let mut out = vec![];
     // Writing a value to memory cannot fail.
     let _ = json::write_line(value, Charset::from_env(), &mut out);
-    print(&String::from_utf8_lossy(&out));
+    print(&String::from_utf8_lossy(&out))
 }
 
-/// Writes to standard output. A closed pipe is not a failure.
-pub(crate) fn print(text: &str) {
+/// Writes to standard output.
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Writes a line to standard error.

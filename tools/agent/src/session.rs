@@ -202,10 +202,20 @@ fn folder(cache: &Path) -> Result<PathBuf, Error> {
     let folder = cache.join(CONVERSATIONS);
     let made = ragmaker_project::create_cache_folder(cache).and_then(|()| ragmaker_project::create_private(&folder));
     made.map_err(|error| failed("made", &error))?;
+    // Whoever wrote the project may have made a link of it.
+    let real = |path: &Path| path.canonicalize().map_err(|error| failed("made", &error));
+    if let Some(root) = cache.parent().and_then(Path::parent)
+        && !real(&folder)?.starts_with(real(root)?)
+    {
+        return Err(SESSION_FAILED
+            .error(format!("{} leads out of the project through a symbolic link", folder.display()))
+            .remedy("Remove the link: conversations are kept in the project."));
+    }
     Ok(folder)
 }
 
-fn private() -> OpenOptions {
+/// The options for a file that only its owner may read.
+pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
@@ -259,6 +269,16 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_out_of_the_project_is_not_followed() {
+        let (project, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        std::os::unix::fs::symlink(elsewhere.path(), project.path().join(".tmp")).unwrap();
+        let error = Session::create(&project.path().join(".tmp/cache")).err().unwrap();
+        assert!(error.is(SESSION_FAILED) && error.message().contains("symbolic link"), "{error}");
+        assert!(!elsewhere.path().join("cache/conversations").read_dir().is_ok_and(|mut all| all.next().is_some()));
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     let mut redactor = config.redactor();
     redactor.add(endpoint.key.value());
     redactor.add_pairs(&endpoint.headers);
+    terminal.redact(redactor.clone());
     let (mut tools, warnings) = tools(arguments, host, &config, &project, signals)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
@@ -79,13 +80,14 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         tools: Arc::new(tools),
         approvals,
         terminal,
-        screen: Screen::new(arguments.output),
+        screen: Screen::new(arguments.output, signals.cancel().clone()),
         log,
         cancel: signals.cancel().clone(),
         blank: Box::new(move |text| redactor.redacted(text)),
         request,
         calls: vec![],
         failure: None,
+        ended_by: None,
         warnings,
     };
     agent.screen.object(&agent.described(is_resumed));
@@ -132,7 +134,8 @@ fn tools(
     let own = RegistrySettings {
         host: Arc::new(host),
         commands: config.commands(),
-        without: config.model_variables(),
+        without: config.key_variables(),
+        of_search: config.search_variables(),
         of_embeddings: config.embeddings_variable(),
     };
     let tools = Tools::new(&selection, external, own);

@@ -30,7 +30,7 @@ impl Agent {
         });
         match answer {
             Ok(answer) => Event::Summary { cut, text: answer.text, strict, usage: answer.usage, failure: None },
-            Err(error) if error.is(CANCELLED) => Event::Interrupted,
+            Err(error) if error.is(CANCELLED) => Event::Interrupted { text: String::new() },
             // Asking again, more strictly, would fail for the same reason.
             Err(error) => {
                 let failure = Some(format!("{}: {}", error.code(), error.message()));

@@ -56,8 +56,10 @@ pub(crate) struct RegistrySettings {
     pub(crate) host: Arc<HostOptions>,
     /// The configuration of commands.
     pub(crate) commands: Commands,
-    /// The environment variables that no tool gets: those of the model's keys.
+    /// The environment variables with keys, which no tool gets that does not need them.
     pub(crate) without: Vec<String>,
+    /// Of these, those with the keys of search engines.
+    pub(crate) of_search: Vec<String>,
     /// Of these, the one with the key of the embeddings endpoint, which the search gets.
     pub(crate) of_embeddings: String,
 }
@@ -315,7 +317,13 @@ fn in_process(
 impl RegistrySettings {
     /// The environment variables that `tool` does not get.
     fn without(&self, tool: &str) -> Vec<String> {
-        let is_needed = |name: &&String| tool == "search_knowledge_base" && **name == self.of_embeddings;
+        let is_needed = |name: &&String| match tool {
+            "search_knowledge_base" => **name == self.of_embeddings,
+            "web_search" => self.of_search.contains(name),
+            // It takes them from the environment of commands, and blanks their values in what it keeps of the output.
+            "run_command" => true,
+            _ => false,
+        };
         self.without.iter().filter(|name| !is_needed(name)).cloned().collect()
     }
 }
@@ -325,7 +333,7 @@ impl RegistrySettings {
     /// The registry's tools without external tools.
     pub(crate) fn of(host: HostOptions) -> Self {
         let commands = Commands { allow: vec![], timeout_s: 120, network: false };
-        Self { host: Arc::new(host), commands, without: vec![], of_embeddings: String::new() }
+        Self { host: Arc::new(host), commands, without: vec![], of_search: vec![], of_embeddings: String::new() }
     }
 }
 

@@ -398,7 +398,7 @@ fn a_catalog_gives_no_access() {
             "{url}: {reason}"
         );
     }
-    let advice = format!("add --allow-root {}", outside.display());
+    let advice = format!("a person can allow it with --allow-root {}", outside.display());
     assert!(reasons["file:///outside/a.md"].contains(&advice), "{reasons:?}");
     assert!(!tree.root.join("kb/cache/documents").exists());
     // Whoever trusts the catalog says so.

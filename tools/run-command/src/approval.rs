@@ -63,7 +63,8 @@ impl Request<'_> {
             .detail("verdict", if self.classified.verdict == Verdict::Block { "block" } else { "ask" })
             .detail("rule", self.classified.rule)
             .detail("reasons", self.classified.reasons.clone())
-            .detail("words", self.classified.words.clone());
+            .detail("words", self.classified.words.clone())
+            .detail("alike", self.classified.alike);
         if with_confinement { error.detail("unconfined", unconfined()) } else { error }
     }
 

@@ -11,6 +11,8 @@ use std::{
 
 use ragmaker_project::{OutputFile, Project};
 
+use crate::keys::Keys;
+
 /// The number of bytes that are kept of the start and of the end of a stream.
 const KEPT: usize = 64 * 1024;
 
@@ -30,6 +32,7 @@ pub(crate) struct Captured {
     pub(crate) stderr: Stream,
     /// Both streams in the order of their arrival.
     pub(crate) log: OutputFile,
+    keys: Keys,
 }
 
 /// Reads the streams of a running command.
@@ -52,11 +55,12 @@ impl Stream {
 }
 
 impl Capture {
-    pub(crate) fn new(project: &Project) -> Self {
+    /// The capture of a command in `project`, whose output is kept without `keys`.
+    pub(crate) fn new(project: &Project, keys: Keys) -> Self {
         let folder = project.is_writable().then(|| project.create_cache_folder().ok()).flatten();
         let log = OutputFile::new(folder, 2 * KEPT);
         let (sender, ends) = mpsc::channel();
-        let captured = Arc::new(Mutex::new(Captured { log, ..Captured::default() }));
+        let captured = Arc::new(Mutex::new(Captured { log, keys, ..Captured::default() }));
         Self { captured, sender, ends, readers: std::cell::Cell::new(0) }
     }
 
@@ -71,9 +75,8 @@ impl Capture {
                     Ok(0) => break,
                     Ok(length) => {
                         let mut captured = locked(&captured);
-                        let Captured { stdout, stderr, log } = &mut *captured;
-                        if is_error { stderr } else { stdout }.push(&block[..length]);
-                        log.push(&block[..length]);
+                        let shown = captured.keys.without_keys(&block[..length], is_error);
+                        captured.push(&shown, is_error);
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(_) => break,
@@ -91,7 +94,19 @@ impl Capture {
                 break;
             }
         }
-        std::mem::take(&mut *locked(&self.captured))
+        let mut captured = std::mem::take(&mut *locked(&self.captured));
+        for is_error in [false, true] {
+            let rest = captured.keys.rest(is_error);
+            captured.push(&rest, is_error);
+        }
+        captured
+    }
+}
+
+impl Captured {
+    fn push(&mut self, bytes: &[u8], is_error: bool) {
+        if is_error { &mut self.stderr } else { &mut self.stdout }.push(bytes);
+        self.log.push(bytes);
     }
 }
 

@@ -15,6 +15,7 @@ use ragmaker_tool::{Code, Error};
 use crate::{
     Args, Shell,
     capture::{Capture, Captured},
+    keys::Keys,
 };
 
 /// The command could not be started.
@@ -74,6 +75,11 @@ const SET: [(&str, &str); 14] = [
 pub(crate) struct Place<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) cwd: &'a Path,
+    pub(crate) keys: &'a Keys,
+    /// The files with keys in the project that are hidden from a line that was not approved.
+    pub(crate) hidden: &'a [PathBuf],
+    /// Whether it may run only if they are.
+    pub(crate) must_hide: bool,
 }
 
 /// The result of a line.
@@ -108,8 +114,11 @@ pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<C
         });
         command.envs(kept).envs(SET).env("PATH", path(place.roots));
     }
+    for name in &place.keys.variables {
+        command.env_remove(name);
+    }
     let start = Instant::now();
-    let capture = Capture::new(place.roots.project());
+    let capture = Capture::new(place.roots.project(), place.keys.clone());
     let mut running = confined.spawn().map_err(failed)?;
     if let Some(stream) = running.child.stdout.take() {
         capture.read(stream, false);
@@ -126,14 +135,14 @@ fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {
     let roots: Vec<_> = place.roots.all().iter().collect();
     let mut hidden: Vec<PathBuf> = ragmaker_confine::logins(&place.roots.project().cache_folder()).into();
     if !is_approved {
-        // A search of the whole tree would print the keys in them.
-        hidden.extend(roots.iter().flat_map(|root| ragmaker_confine::dotenv_files(&root.path)));
+        hidden.extend(place.hidden.iter().cloned());
     }
     let writable = roots.iter().filter(|root| is_approved && root.writable).map(|root| root.path.clone()).collect();
     Policy {
         roots: roots.iter().map(|root| root.path.clone()).chain([place.cwd.to_path_buf()]).collect(),
         writable,
         hidden,
+        must_hide: !is_approved && place.must_hide && !place.hidden.is_empty(),
         network: is_approved && args.network,
         strict: !is_approved,
         without: vec![],

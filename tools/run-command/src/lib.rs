@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_DIRECTORY, Roots, shown};
-use ragmaker_guard::{Scope, Verdict, classify};
+use ragmaker_guard::{Hides, Scope, Verdict, classify};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, DENIED_BY_USER, Error, Invocation, Isolation,
     JsonSchema, NEEDS_APPROVAL, Tool, Toolset, choice, host,
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 mod approval;
 mod capture;
 mod execute;
+mod keys;
 mod output;
 
 pub use execute::COMMAND_NOT_STARTED;
@@ -87,6 +88,8 @@ pub struct Answer {
     pub duration_ms: u64,
     /// Whether it was ended because its time was over.
     pub timed_out: bool,
+    /// Whether it could use the network.
+    pub network: bool,
     /// The rule of the gate that decided: read-only ran without an approval, any other was approved.
     pub rule: &'static str,
     /// The gaps of the confinement on this machine; empty if all layers are available.
@@ -126,9 +129,22 @@ impl Tool for Args {
             classified.rule = "network";
             classified.reasons.push("it may use the network".to_owned());
         }
+        let (hidden, is_complete) = hidden(&roots, classified.hides);
+        if classified.verdict == Verdict::Run && !is_complete {
+            classified.verdict = Verdict::Ask;
+            classified.rule = "secret";
+            classified.reasons.push("it searches so many files that those with keys cannot be hidden".to_owned());
+        }
         let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
         let is_approved = request.decide(invocation)?;
-        let place = execute::Place { roots: &roots, cwd: &cwd };
+        let keys = keys::Keys::of(roots.project(), invocation.host.config.as_deref());
+        let place = execute::Place {
+            roots: &roots,
+            cwd: &cwd,
+            keys: &keys,
+            hidden: &hidden,
+            must_hide: classified.hides == Hides::Everywhere,
+        };
         let ran = execute::run(&self, &place, is_approved)?;
         if let Some(reason) = ran.ended.failed {
             // A kernel that cannot confine it: the line was not run.
@@ -144,6 +160,18 @@ impl Tool for Args {
             return answer(self, cwd, ran, &roots, classified.rule);
         }
         answer(self, cwd, ran, &roots, classified.rule)
+    }
+}
+
+/// The files with keys in the roots that are hidden from a line, and whether these are all.
+fn hidden(roots: &Roots, hides: Hides) -> (Vec<PathBuf>, bool) {
+    let roots = roots.all().iter().map(|root| root.path.as_path());
+    match hides {
+        Hides::Nothing => (vec![], true),
+        Hides::Top => (roots.flat_map(ragmaker_confine::secret_files_at_top).collect(), true),
+        Hides::Everywhere => roots
+            .map(ragmaker_confine::secret_files)
+            .fold((vec![], true), |all, (found, is_complete)| ([all.0, found].concat(), all.1 && is_complete)),
     }
 }
 
@@ -173,6 +201,7 @@ fn answer(
         ),
         duration_ms: ran.duration_ms,
         timed_out: ran.ended.timed_out,
+        network: args.network,
         rule,
         unconfined: ran.ended.layers.missing(),
     };

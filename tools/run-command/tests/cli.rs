@@ -145,6 +145,45 @@ fn an_approved_command_stays_in_the_project() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn a_command_out_of_time_says_how_it_was_confined() {
+    let tree = Tree::new(TOOL);
+    let ended = run(&tree, "true");
+    let killed = answer(approved(&tree, &["--command", "sleep 60", "--timeout", "1"]));
+    assert_eq!((&killed["timed_out"], &killed["unconfined"]), (&true.into(), &ended["unconfined"]));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn files_with_keys_are_hidden_from_searches() {
+    let tree = Tree::new(TOOL);
+    let names = ["api/.env", "api/deep/id_rsa", "credentials.json", ".netrc", ".envrc", "a/secrets.yml", ".env"];
+    for name in names {
+        tree.write(name, "needle\n");
+    }
+    tree.write("a/open.md", "needle\n");
+    if !MissingLayers::of(&tree, "").mounts {
+        return;
+    }
+    for line in ["grep -rn needle .", "grep -rns needle . | cat", "sh -c 'grep -r needle .'"] {
+        let answer = tree.run(&["--command", line]);
+        let found: Vec<_> = answer["stdout"].as_str().unwrap().lines().collect();
+        assert!(found.len() == 1 && found[0].starts_with("./a/open.md:"), "{line}: {answer}");
+    }
+    // What cannot be hidden is asked about.
+    let search = ["--command", "grep -rn needle ."];
+    let output = without("namespaces", tree.command(&search)).output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("NEEDS_APPROVAL"), "{output:?}");
+    let git = |arguments: &[&str]| Command::new("git").args(arguments).current_dir(&tree.root).output().unwrap();
+    if git(&["init", "-q"]).status.success() && git(&["add", "-f", "."]).status.success() {
+        // Git sees the file as it is.
+        let status = tree.run(&["--command", "git status --short"]);
+        let files = status["stdout"].as_str().unwrap();
+        assert!(names.iter().all(|name| files.contains(&format!("A  {name}\n"))), "{status}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn keys_networks_and_other_processes_are_out_of_reach() {
     let tree = Tree::new(TOOL);
     let home = tree.root.parent().unwrap().join("home");

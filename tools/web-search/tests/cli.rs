@@ -262,7 +262,7 @@ fn what_is_not_configured_is_named() {
     let missing = |more: &[&str]| {
         let error = error(&run(&tree, more));
         assert_eq!(error["error_code"], "SEARCH_NOT_CONFIGURED");
-        assert!(error["remediation_suggestion"].as_str().unwrap().contains("http_fetch"));
+        assert!(error["remediation_suggestion"].as_str().unwrap().contains("ragmaker-http-fetch"));
         (error["details"]["key"].as_str().unwrap().to_owned(), error["details"]["variable"].as_str().map(str::to_owned))
     };
     assert_eq!(missing(&[]), ("search.api_key_env".to_owned(), Some("MY_KEY".to_owned())));
@@ -287,7 +287,7 @@ fn an_answer_of_any_size_stays_within_its_limit() {
     let long = |n: usize| json!({"title": "潮".repeat(5_000), "url": format!("https://example.com/{n}"), "content": "汐\u{1b}[31m".repeat(9_000)});
     let server = Server::new(vec![("200 OK", json!({"results": (0..20).map(long).collect::<Vec<_>>()}))]);
     let tree = configured("searxng", &server.url);
-    let output = run(&tree, &["--count", "20"]);
+    let output = run(&tree, &["--limit", "20"]);
     let text = String::from_utf8(output.stdout.clone()).unwrap();
     assert!(text.chars().count() < 29_000 && !text.contains('\u{1b}'), "{}", text.chars().count());
     assert!(answer(&output)["results"].as_array().unwrap().len() > 10);

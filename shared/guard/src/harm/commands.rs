@@ -32,6 +32,12 @@ impl Inspector<'_> {
                 for target in operands {
                     let harm = self.targets.delete(target).or_else(|| disk(target));
                     self.harm.block = self.harm.block.take().or(harm);
+                    if has(&['r', 'R'], "--recursive") && self.targets.is_root(target) {
+                        self.block(
+                            "delete-root",
+                            format!("it deletes all that is in the project or another root: {target}"),
+                        );
+                    }
                     self.note(format!("it deletes {}", shown(target)));
                 }
             }
@@ -64,6 +70,10 @@ impl Inspector<'_> {
             "chmod" | "chown" | "chgrp" | "setfacl" => {
                 let recursive = has(&['R'], "--recursive");
                 operands.iter().skip(1).for_each(|path| self.opens_up(path, recursive));
+            }
+            "chattr" => {
+                let paths = operands.iter().filter(|word| !word.starts_with(['+', '=']));
+                paths.for_each(|path| self.opens_up(path, has(&['R'], "")));
             }
             "find" => self.find(rest),
             "kill" | "killall5" => {
@@ -150,6 +160,19 @@ impl Inspector<'_> {
             if let Some(start) = everything.first() {
                 self.block("delete-root", format!("it deletes or changes files in {start}"));
             }
+            // Without a start, it searches the working directory.
+            let here = [".".to_owned()];
+            let has_start = rest.first().is_some_and(|word| !word.starts_with(['-', '(', '!']));
+            let starts: Vec<&String> = if has_start { starts_of(rest).collect() } else { here.iter().collect() };
+            // `rm` without `-r` leaves the folders.
+            let recurses = |word: &String| word.starts_with('-') && word.contains(['r', 'R']);
+            let removes = command.first().is_some_and(|name| deletes(base(name))) && command.iter().any(recurses);
+            if (removes || rest.iter().any(|word| word == "-delete"))
+                && takes_all(rest)
+                && starts.iter().any(|start| self.targets.is_root(start))
+            {
+                self.block("delete-root", "it deletes all that is in the project or another root");
+            }
         }
         if !command.is_empty() {
             // The search may find the folder where it starts.
@@ -180,6 +203,20 @@ impl Inspector<'_> {
             _ => {}
         }
     }
+}
+
+/// The folders that `find` searches.
+fn starts_of(words: &[String]) -> impl Iterator<Item = &String> {
+    words.iter().take_while(|word| !word.starts_with(['-', '(', '!']))
+}
+
+/// Whether `find` has no test that leaves files out, beside one of their types.
+fn takes_all(words: &[String]) -> bool {
+    const NO_TESTS: [&str; 11] =
+        ["-delete", "-depth", "-mindepth", "-type", "-exec", "-execdir", "-ok", "-okdir", "-print", "-print0", "-xdev"];
+    let end = words.iter().position(|word| word.starts_with("-exec") || word.starts_with("-ok")).unwrap_or(words.len());
+    let tests = words[..end].iter().filter(|word| word.starts_with(['-', '!']));
+    tests.into_iter().all(|word| NO_TESTS.contains(&word.as_str()))
 }
 
 fn disk(target: &str) -> Option<crate::Reason> {

@@ -7,7 +7,7 @@
 mod code;
 mod commands;
 mod given;
-mod names;
+pub(crate) mod names;
 mod notes;
 mod targets;
 mod web;
@@ -87,6 +87,9 @@ impl Inspector<'_> {
                     self.command(&command);
                     if let Some(body) = input.as_ref().filter(|_| web::reads_program(&command)) {
                         self.given_program(&command, body);
+                    }
+                    for command in input.iter().flat_map(|items| web::with_all_items(&command, items)) {
+                        self.command(&command);
                     }
                     self.web(&words, node, &command);
                     words.set_by(&command, input.as_deref());

@@ -89,16 +89,16 @@ const FORMATTERS: [&str; 11] =
 const PARSED: usize = 2_000;
 
 /// The name of a program without its folder.
-pub(super) fn base(word: &str) -> &str {
+pub(crate) fn base(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or(word)
 }
 
-pub(super) fn is_interpreter(name: &str) -> bool {
+pub(crate) fn is_interpreter(name: &str) -> bool {
     SHELLS.contains(&name) || INTERPRETERS.iter().any(|one| name == *one || name.starts_with("python3."))
 }
 
 /// Whether a program deletes files.
-pub(super) fn deletes(name: &str) -> bool {
+pub(crate) fn deletes(name: &str) -> bool {
     DELETERS.contains(&name)
 }
 
@@ -135,12 +135,12 @@ fn plain(name: &str) -> bool {
 }
 
 /// Whether a program runs the command in its arguments.
-pub(super) fn is_wrapper(word: &str) -> bool {
+pub(crate) fn is_wrapper(word: &str) -> bool {
     WRAPPERS.contains(&base(word))
 }
 
 /// Whether a program is a shell.
-pub(super) fn is_shell(word: &str) -> bool {
+pub(crate) fn is_shell(word: &str) -> bool {
     SHELLS.contains(&base(word))
 }
 

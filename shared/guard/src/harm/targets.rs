@@ -12,6 +12,8 @@ enum Protected {
     System,
     /// The project or another root.
     Root,
+    /// All that is in the project or another root.
+    Content,
 }
 
 /// Files and folders of a home directory that a shell or a session runs at start.
@@ -93,8 +95,13 @@ impl<'a> Targets<'a> {
         match self.protected(text) {
             Some(Protected::System) => lost("the system, a home folder or a folder above the project"),
             Some(Protected::Root) => lost("the project or another root"),
-            None => self.guarded(text),
+            Some(Protected::Content) | None => self.guarded(text),
         }
+    }
+
+    /// Whether `text` is the project or another root, or all that is in it.
+    pub(super) fn is_root(&self, text: &str) -> bool {
+        matches!(self.protected(text), Some(Protected::Root | Protected::Content))
     }
 
     /// Whether `text` is the system, a home directory or above the project.
@@ -143,8 +150,8 @@ impl<'a> Targets<'a> {
             if (depth <= 1 || is_user || above || is_home) && !(is_root && is_content) {
                 return Some(Protected::System);
             }
-            if is_root && !is_content {
-                protected = Some(Protected::Root);
+            if is_root {
+                protected = Some(if is_content { Protected::Content } else { Protected::Root });
             }
         }
         protected

@@ -74,6 +74,11 @@ fn with_items(words: &[String], items: &str) -> Option<Vec<String>> {
     Some(command)
 }
 
+/// The commands that the words of a command run if it, or the command in it, is `xargs` or `parallel` and reads `items`.
+pub(super) fn with_all_items(words: &[String], items: &str) -> Vec<Vec<String>> {
+    stages(words).filter_map(|stage| with_items(stage, items)).collect()
+}
+
 /// The text that an item replaces, and the command of `xargs` or `parallel`.
 fn item_command(words: &[String], is_parallel: bool) -> (Option<String>, &[String]) {
     let (valued, valued_long): (&str, &[&str]) = if is_parallel {
@@ -155,6 +160,7 @@ impl Inspector<'_> {
     pub(super) fn pipeline(&mut self, words: &Words<'_>, node: Node<'_>) {
         let (mut web, mut said): (bool, Option<String>) = (false, None);
         for inner in nodes(node).filter(|node| node.kind() == "command") {
+            let mut decoded = None;
             let command = words.command(inner);
             let runs_input = runs_input(&command);
             if runs_input && web {
@@ -164,9 +170,10 @@ impl Inspector<'_> {
                 if reads_program(&command) {
                     self.given_program(&command, &text);
                 }
-                for command in stages(&command).filter_map(|stage| with_items(stage, &text)) {
+                for command in with_all_items(&command, &text) {
                     self.command(&command);
                 }
+                decoded = decodes(&command).then(|| base64(&text)).flatten();
             }
             let name = unwrapped(&command);
             if web && let Some((first, rest)) = name.split_first() {
@@ -189,7 +196,7 @@ impl Inspector<'_> {
             let says = says(&command).or_else(|| prints_input.then(|| heredoc(words, inner))?);
             web |= fetches(&command) || says.as_ref().is_some_and(|says| says.contains(WEB));
             web |= name.iter().skip(1).any(|word| self.is_download(word));
-            said = says;
+            said = says.or(decoded);
         }
     }
 
@@ -215,6 +222,29 @@ impl Inspector<'_> {
             self.downloads.extend(self.targets.resolved(target));
         }
     }
+}
+
+/// Whether a command decodes Base64.
+fn decodes(words: &[String]) -> bool {
+    unwrapped(words).split_first().is_some_and(|(first, rest)| {
+        let is_decoder = ["base64", "openssl"].contains(&base(first));
+        is_decoder && rest.iter().any(|word| ["-d", "-D", "--decode", "-di", "-id"].contains(&word.as_str()))
+    })
+}
+
+/// The text that a text in Base64 stands for.
+fn base64(text: &str) -> Option<String> {
+    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut count) = (vec![], 0_u32, 0);
+    for c in text.chars().filter(|c| !c.is_whitespace() && *c != '=') {
+        bits = ((bits << 6) | u32::try_from(DIGITS.find(c)?).ok()?) & 0xff_ffff;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// The files that a fetching command saves.

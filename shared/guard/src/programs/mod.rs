@@ -79,6 +79,21 @@ pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Allowed<
     Ok(stays())
 }
 
+/// See [`special::unwrapped`].
+pub(crate) fn unwrapped<'w>(name: &str, arguments: &'w [Word]) -> Result<Option<&'w [Word]>, Reason> {
+    special::unwrapped(name, arguments)
+}
+
+/// See [`special::shell_line`].
+pub(crate) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w str> {
+    special::shell_line(name, arguments)
+}
+
+/// Whether a program is in the table of those that only read.
+pub(crate) fn is_listed(name: &str) -> bool {
+    table::entry(name).is_some()
+}
+
 /// The reason for refusing an argument.
 fn refused(program: &str, word: &Word) -> Reason {
     Reason::new("option", format!("{program} with {:?}", word.text))

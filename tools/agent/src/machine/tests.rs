@@ -12,12 +12,16 @@ fn user(text: &str) -> Event {
 }
 
 fn says(text: &str) -> Event {
-    Event::Assistant { text: text.into(), signatures: vec![], calls: vec![], usage: Usage::default() }
+    Event::Assistant { text: text.into(), signatures: vec![], calls: vec![], usage: Usage::default(), stop: Ended::End }
+}
+
+fn interrupted(text: &str) -> Event {
+    Event::Interrupted { text: text.into() }
 }
 
 fn calls(calls: &[(&str, &str)]) -> Event {
     let calls = calls.iter().map(|(id, name)| call(id, name)).collect();
-    Event::Assistant { text: String::new(), signatures: vec![], calls, usage: Usage::default() }
+    Event::Assistant { text: String::new(), signatures: vec![], calls, usage: Usage::default(), stop: Ended::End }
 }
 
 fn result(id: &str, text: &str) -> Event {
@@ -152,7 +156,7 @@ fn results_that_differ_only_in_their_duration_are_repetitions() {
 fn an_interrupted_call_has_a_result() {
     let rules = Rules::default();
     let (state, effects) =
-        after(&rules, [user("?"), calls(&[("a", "t"), ("b", "t")]), result("a", "1"), Event::Interrupted]);
+        after(&rules, [user("?"), calls(&[("a", "t"), ("b", "t")]), result("a", "1"), interrupted("")]);
     assert_eq!(effects, [Effect::Stop(Stop::Interrupted)]);
     assert_eq!((state.history.broken(), state.history.messages().len()), (None, 4));
     assert!(matches!(&state.history.messages()[3], Message::Result { is_error: true, .. }));
@@ -234,7 +238,13 @@ fn any_event() -> impl Strategy<Value = Event> {
             |(text, given, input_tokens)| {
                 let calls = given.iter().map(|(id, name)| call(id, name)).collect();
                 let signatures = vec![TextSignature { start: 0, end: text.len(), signature: "s".into() }];
-                Event::Assistant { text, signatures, calls, usage: Usage { input_tokens, output_tokens: 1 } }
+                Event::Assistant {
+                    text,
+                    signatures,
+                    calls,
+                    usage: Usage { input_tokens, output_tokens: 1 },
+                    stop: Ended::End,
+                }
             }
         ),
         (id(), "[a-z]{0,9}").prop_map(|(id, text)| result(id, &text)),
@@ -242,7 +252,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         Just(Event::Shortened { results: vec![("a".into(), "short".into())] }),
         Just(Event::Note { note: Note::Repeated, text: "note".into() }),
         Just(Event::Failed { code: "CONTEXT_TOO_LONG".into(), message: String::new() }),
-        Just(Event::Interrupted),
+        "[ a]{0,3}".prop_map(|text| interrupted(&text)),
     ]
 }
 
@@ -256,7 +266,8 @@ proptest! {
         // Ids are unique among the calls of a conversation: the client sees to it.
         for (number, event) in events.into_iter().enumerate() {
             let event = match event {
-                Event::Assistant { text, signatures, calls, usage } => Event::Assistant {
+                Event::Assistant { text, signatures, calls, usage, stop } => Event::Assistant {
+                    stop,
                     text,
                     signatures,
                     calls: calls.into_iter().map(|call| Call { id: format!("{}{number}", call.id), ..call }).collect(),
