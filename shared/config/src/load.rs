@@ -221,8 +221,8 @@ impl Config {
     /// need.
     pub fn key_variables(&self) -> Vec<String> {
         let own = KEY_VARIABLES.iter().flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
-        let named = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
-        let mut names: Vec<_> = own.chain(named).chain([self.embeddings_variable()]).collect();
+        let configured = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));
+        let mut names: Vec<_> = own.chain(configured).chain([self.embeddings_variable()]).collect();
         let servers = self.settings.keys().map(String::as_str).filter(|name| server(name).is_some());
         for (_, text) in servers.chain(["model.headers", "model.query"]).flat_map(|name| self.unfilled(name)) {
             let parts = text.split("${").skip(1).filter_map(|part| part.split_once('}'));
