@@ -81,7 +81,7 @@ pub fn dotenv_files(folder: &Path) -> Vec<PathBuf> {
     dotenv.map(|entry| entry.path()).collect()
 }
 
-/// The most entries of folders that are looked at for files with keys. A walk over 200,000 takes 0.2 s.
+/// The maximum number of directory entries that are searched for files with keys. `find` reads 200,000 in 0.13 s.
 const MAX_ENTRIES: usize = 200_000;
 
 /// The files below `folder` whose names are typical of keys, whatever is ignored there, and whether all were found: a

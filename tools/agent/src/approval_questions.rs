@@ -41,9 +41,14 @@ impl Agent {
     ) -> Result<Result<Approval, Outcome>, Error> {
         let details = &error["details"];
         let line = call.arguments["command"].as_str();
+        // What decides which later lines are approved as well is said by the choice "always".
+        let mut shown = details.clone();
+        if let Some(members) = shown.as_object_mut() {
+            members.retain(|name, _| name != "words" && name != "alike");
+        }
         let question = Question {
             title: &format!("{}: {}", tool.name(), error["message"].as_str().unwrap_or_default()),
-            details: &spelled(details),
+            details: &spelled(&shown),
             is_whole: true,
             kind: &kind(tool, details).to_string(),
             // What was invisible is edited as the text that the person sees.
