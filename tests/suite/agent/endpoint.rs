@@ -118,7 +118,7 @@ fn an_answer_that_is_not_whole_has_a_warning() {
         Reply::events([format!("data: {event}\n\ndata: [DONE]\n\n").into_bytes()])
     };
     for (delta, reason, warning) in [
-        (json!({"content": "half of it"}), "length", Some("the most tokens")),
+        (json!({"content": "half of it"}), "length", Some("the token limit")),
         (json!({"content": "half of it"}), "content_filter", Some("withheld")),
         (json!({"refusal": "half of it"}), "stop", None),
     ] {
