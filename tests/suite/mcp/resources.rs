@@ -46,7 +46,7 @@ fn knowledge_bases_are_listed_and_read() {
     let tides = read(ending(&uris, "/tides.md"));
     let text = tides["text"].as_str().unwrap();
     // What is from the web says so first, as in the answers of tools.
-    assert!(text.starts_with("> This holds text from the web.") && text.contains("Two a day."), "{text}");
+    assert!(text.starts_with("> This contains text from the web.") && text.contains("Two a day."), "{text}");
     assert_eq!(read(ending(&uris, "/note.md"))["text"], "# Note\n\nOur own words.\n");
     let catalog = read(ending(&uris, "/catalog.json"));
     let catalog: Value = serde_json::from_str(catalog["text"].as_str().unwrap()).unwrap();
