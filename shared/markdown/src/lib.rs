@@ -25,6 +25,7 @@ mod extract;
 mod links;
 mod metadata;
 mod render;
+mod sign_in;
 mod structured;
 mod tag;
 mod text;
@@ -48,6 +49,7 @@ pub use crate::{
     decode::decode,
     links::{Links, Relation, links},
     metadata::{Metadata, PageType},
+    sign_in::{SignIn, sign_in},
 };
 
 /// The options of a conversion.

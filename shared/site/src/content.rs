@@ -4,7 +4,7 @@ use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_document::{WrongPage, is_login_title};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, decode};
-use ragmaker_markdown::{Document, Links, Metadata, links};
+use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
 use ragmaker_text::Source;
 use ragmaker_tool::Error;
 use url::Url;
@@ -55,6 +55,37 @@ pub enum Kind {
     Text,
     /// A PDF, an office document or a book.
     Office,
+}
+
+/// The error for a page that is a challenge or a sign-in page.
+fn wrong_page(response: &Response, html: &str, links: &Links, document: &Document) -> Option<Error> {
+    let (title, markdown) = (&document.metadata.title, &document.markdown);
+    let wrong = WrongPage::recognize(title, markdown);
+    // A challenge is little text, and a script that solves it or Cloudflare's frame: a page about challenges has more.
+    let is_challenge = || has_scripts(links) || html.contains(CLOUDFLARE);
+    if wrong == Some(WrongPage::Challenge) && document.words < CHALLENGE && is_challenge() {
+        return Some(challenge_error(response, None));
+    }
+    let is_prose = |line: &str| !line.contains("](") && line.chars().nth(ARTICLE).is_some();
+    let is_little = markdown.chars().nth(BESIDE).is_none() && !markdown.lines().any(is_prose);
+    // Most pages have more text, and need not be read again.
+    if !is_little && wrong != Some(WrongPage::Login) {
+        return None;
+    }
+    let form = sign_in(html, &response.url);
+    // A page of buttons for other services, or a form that sends a link by mail, is known by its title as well.
+    let asks_who = form.passwords == 0 && (form.providers > 0 || form.identifiers == 1);
+    let is_form = form.passwords == 1 && form.new_passwords == 0;
+    (is_form || asks_who && is_little && is_login_title(title)).then(|| {
+        ragmaker_address::codes::LOGIN_REQUIRED
+            .error(format!("{} is a sign-in page", response.url))
+            .detail("url", response.url.as_str())
+            .detail("http_status", response.status)
+    })
+}
+
+fn has_scripts(links: &Links) -> bool {
+    !links.scripts.is_empty() || links.inline_scripts > 0
 }
 
 /// A response that has no content to keep.
@@ -135,7 +166,6 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         fetched_at: "",
         source: None,
     };
-    let has_scripts = !links.scripts.is_empty() || links.inline_scripts > 0;
     let converted = fetched.convert();
     let words = converted.as_ref().map_or(0, |document| document.words);
     if let Some(error) = leads_on(words, &links, &response.url) {
@@ -143,30 +173,14 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     }
     let mut document = converted.map_err(|error| {
         let error = if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error };
-        NoContent { error, may_be_in_browser: format == Format::Html && has_scripts }
+        NoContent { error, may_be_in_browser: format == Format::Html && has_scripts(&links) }
     })?;
     if format == Format::Markdown && document.metadata.title.is_empty() {
         document.metadata.title = first_heading(&document.markdown).unwrap_or_default().to_owned();
     }
-    let is_form = links.passwords == 1 && links.new_passwords == 0;
-    let is_prose = |line: &str| !line.contains("](") && line.chars().nth(ARTICLE).is_some();
-    let is_little = || document.markdown.chars().nth(BESIDE).is_none() && !document.markdown.lines().any(is_prose);
-    let wrong =
-        (format == Format::Html).then(|| WrongPage::recognize(&document.metadata.title, &document.markdown)).flatten();
-    // A challenge is little text, and a script that solves it or Cloudflare's frame: a page about challenges has more.
-    let is_challenge = has_scripts || links.blocks;
-    if wrong == Some(WrongPage::Challenge) && is_challenge && document.words < CHALLENGE {
-        return Err(NoContent { error: challenge_error(response, None), may_be_in_browser: true });
-    }
-    // A page of buttons for other services, or a form that sends a link by mail, is known by its title as well.
-    let asks_who = links.passwords == 0 && (links.providers > 0 || links.identifiers == 1);
-    let is_sign_in = is_form && (is_little() || wrong == Some(WrongPage::Login))
-        || asks_who && is_little() && is_login_title(&document.metadata.title);
-    if format == Format::Html && is_sign_in {
-        let error = ragmaker_address::codes::LOGIN_REQUIRED
-            .error(format!("{} is a sign-in page", response.url))
-            .detail("url", response.url.as_str())
-            .detail("http_status", response.status);
+    if format == Format::Html
+        && let Some(error) = wrong_page(response, &text, &links, &document)
+    {
         return Err(NoContent { error, may_be_in_browser: true });
     }
     let kind = match format {
@@ -201,9 +215,7 @@ impl Content {
 
     /// Whether a browser is likely to show more: hardly any text, and scripts that may add it.
     pub(crate) fn is_thin(&self) -> bool {
-        self.kind == Kind::Html
-            && self.document.words < THIN
-            && (!self.links.scripts.is_empty() || self.links.inline_scripts > 0)
+        self.kind == Kind::Html && self.document.words < THIN && has_scripts(&self.links)
     }
 }
 
@@ -216,6 +228,9 @@ const BESIDE: usize = 300;
 
 /// A page with more words is not a bot challenge. Cloudflare's page for blocked visitors has about 120.
 const CHALLENGE: usize = 150;
+
+/// An element of the pages with which Cloudflare refuses a visitor.
+const CLOUDFLARE: &str = "cf-error-details";
 
 /// A paragraph that is longer, in characters, is what the page is for.
 const ARTICLE: usize = 80;
