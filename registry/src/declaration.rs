@@ -172,6 +172,11 @@ impl ToolDeclaration {
         }
     }
 
+    /// The schema of the arguments.
+    pub(crate) fn parameters(&self) -> &Value {
+        &self.entry["parameters"]
+    }
+
     /// The schema of the answer.
     pub fn output_schema(&self) -> &Value {
         &self.entry["output"]

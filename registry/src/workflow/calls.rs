@@ -3,10 +3,7 @@
 use ragmaker_tool::Manual;
 use serde_json::{Map, Value};
 
-use crate::{
-    find,
-    list::{Tool, entries, manuals},
-};
+use crate::{Selection, ToolDeclaration, declarations, find, list::Tool, manuals};
 
 /// The first words of the paragraph that explains command lines, and what replaces this paragraph.
 const EXPLANATION: &str = "Every step below is written as a command line.";
@@ -14,7 +11,7 @@ const CALLS: &str = "Every call below is a tool with its arguments as JSON. Word
 
 /// `template` with calls of tools in place of command lines, and keys in place of flags.
 pub(crate) fn with_calls(template: &str) -> String {
-    let tools: Vec<_> = manuals().into_iter().zip(entries()).collect();
+    let tools = (manuals(), declarations(&Selection::default()));
     let mut out = String::with_capacity(template.len());
     let mut is_block = false;
     let mut is_explanation = false;
@@ -36,7 +33,7 @@ pub(crate) fn with_calls(template: &str) -> String {
         } else if is_block {
             out += &call(text, &tools).unwrap_or_else(|| text.to_owned());
         } else {
-            out += &with_keys(text, &tools);
+            out += &with_keys(text, &tools.0);
         }
         out.push('\n');
     }
@@ -44,14 +41,15 @@ pub(crate) fn with_calls(template: &str) -> String {
 }
 
 /// The call for the command line `line`, such as `verify {"kb_root":"KB"}`; `None` for another line.
-fn call(line: &str, tools: &[(Manual, Value)]) -> Option<String> {
+fn call(line: &str, (manuals, declarations): &(Vec<Manual>, Vec<ToolDeclaration>)) -> Option<String> {
     let mut words = words(line).into_iter().peekable();
     let command = words.next()?;
-    let (manual, entry) = tools.iter().find(|(manual, _)| manual.command == command)?;
+    let manual = manuals.iter().find(|manual| manual.command == command)?;
+    let declaration = declarations.iter().find(|declaration| declaration.tool.command == command)?;
     let mut arguments = Map::new();
     while let Some(flag) = words.next() {
         let key = &manual.arguments.iter().find(|argument| argument.flag == flag)?.key;
-        let schema = &entry["parameters"]["properties"][key];
+        let schema = &declaration.parameters()["properties"][key];
         let value = match schema["type"].as_str() {
             Some("boolean") => Value::Bool(!flag.starts_with("--no-")),
             kind => {
@@ -69,7 +67,7 @@ fn call(line: &str, tools: &[(Manual, Value)]) -> Option<String> {
         };
         arguments.insert(key.clone(), value);
     }
-    Some(format!("{} {}", entry["name"].as_str()?, Value::Object(arguments)))
+    Some(format!("{} {}", declaration.name(), Value::Object(arguments)))
 }
 
 /// The words of a command line; a word in single quotes may have spaces.
@@ -86,14 +84,14 @@ fn words(line: &str) -> Vec<String> {
 }
 
 /// `text` with the names of tools and of arguments in its code spans as JSON has them.
-fn with_keys(text: &str, tools: &[(Manual, Value)]) -> String {
+fn with_keys(text: &str, manuals: &[Manual]) -> String {
     let spans = text.split('`').enumerate().map(|(number, span)| {
         let is_code = number % 2 == 1;
         if !is_code {
             return span.to_owned();
         }
         let (name, value) = span.split_once(' ').unwrap_or((span, ""));
-        let key = || tools.iter().flat_map(|(manual, _)| &manual.arguments).find(|argument| argument.flag == name);
+        let key = || manuals.iter().flat_map(|manual| &manual.arguments).find(|argument| argument.flag == name);
         if name.starts_with("ragmaker-") && value.is_empty() {
             find(name).map_or_else(|| span.to_owned(), Tool::name)
         } else if name.starts_with("--")
@@ -115,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_step_is_a_call_that_its_tool_accepts() {
-        let entries = entries();
+        let tools = declarations(&Selection::default());
         for workflow in &WORKFLOWS {
             let text = workflow.text_with_calls("SOURCE");
             assert!(text.contains(CALLS) && !text.contains("command line"), "{text}");
@@ -126,9 +124,9 @@ mod tests {
                 let Some((name, arguments)) = line.split_once(" {").filter(|(name, _)| !name.contains(' ')) else {
                     continue;
                 };
-                let entry = entries.iter().find(|entry| entry["name"] == name).unwrap_or_else(|| panic!("{line}"));
+                let tool = tools.iter().find(|tool| tool.name() == name).unwrap_or_else(|| panic!("{line}"));
                 let arguments: Map<String, Value> = serde_json::from_str(&format!("{{{arguments}")).unwrap();
-                let properties = entry["parameters"]["properties"].as_object().unwrap();
+                let properties = tool.parameters()["properties"].as_object().unwrap();
                 assert!(arguments.keys().all(|key| properties.contains_key(key)), "{line}");
                 calls += 1;
             }
