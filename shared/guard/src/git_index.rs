@@ -12,11 +12,8 @@ const CHECKSUM: usize = 20;
 /// understood counts as one with such a file.
 pub(crate) fn tracked_secret(own: &Path) -> Option<String> {
     let Ok(bytes) = fs::read(own.join("index")) else { return None };
-    let unknown = || Some("files that cannot be listed".to_owned());
-    match names(&bytes) {
-        Some(names) => names.into_iter().find(|name| is_secret_file(name.rsplit('/').next().unwrap_or(name))),
-        None => unknown(),
-    }
+    let Some(names) = names(&bytes) else { return Some("files that cannot be listed".to_owned()) };
+    names.into_iter().find(|name| is_secret_file(name.rsplit('/').next().unwrap_or(name)))
 }
 
 /// The names in an index; `None` if it is not understood.
