@@ -26,10 +26,13 @@ fn pages(folder: &Path, every: usize) -> Vec<PathBuf> {
 }
 
 #[test]
-#[ignore = "needs the toolchain's documentation"]
 fn headings_and_code_of_the_toolchains_documentation_are_clean() {
     let root = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap().stdout;
     let root = Path::new(String::from_utf8(root).unwrap().trim()).join("share/doc/rust/html");
+    if !root.is_dir() {
+        eprintln!("not run: the toolchain has no component rust-docs");
+        return;
+    }
     for (name, every) in [("book", 1), ("std", 40)] {
         let (mut headings, mut linked, mut code, mut named) = (0, 0, 0, 0);
         for path in pages(&root.join(name), every) {
