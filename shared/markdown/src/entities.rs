@@ -108,6 +108,11 @@ fn numeric<'t>(number: &'t str, out: &mut String) -> Option<&'t str> {
     Some(rest.strip_prefix(';').unwrap_or(rest))
 }
 
+/// `text` as it is written in HTML, between tags or in double quotes.
+pub(crate) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,7 @@
 use url::Url;
 
 use crate::{
+    entities::escaped,
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
     urls,
@@ -40,10 +41,6 @@ fn write(tree: &Tree, keep: &[bool], base: Option<&Url>, id: Id, html: &mut Stri
             html.extend(["</", tag.name(), ">"]);
         }
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

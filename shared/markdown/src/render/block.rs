@@ -83,7 +83,7 @@ impl Renderer<'_> {
             }
             Some(summary) if has_rest => {
                 // Text between tags is HTML until a blank line.
-                let text = self.plain_text(summary).replace('&', "&amp;").replace('<', "&lt;");
+                let text = self.html_text(summary);
                 let (inside, summary) = (self.tree.descendants(id), self.tree.subtree(summary));
                 self.lines_of(&format!("<details>\n<summary>{text}</summary>"));
                 self.flow(inside.start..summary.start);

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::{Renderer, escape::Place, inline::Inline};
 use crate::{
+    entities::escaped,
     tag::{Attr, Tag},
     tree::{Id, ROOT},
     urls,
@@ -61,7 +62,7 @@ impl Renderer<'_> {
     }
 
     /// The visible text in a node as HTML, on one line.
-    fn html_text(&self, id: Id) -> String {
+    pub(super) fn html_text(&self, id: Id) -> String {
         self.plain_text(id).replace('&', "&amp;").replace('<', "&lt;")
     }
 
@@ -125,7 +126,7 @@ impl Renderer<'_> {
 
 /// An attribute's value, on one line.
 fn in_quotes(value: &str) -> String {
-    value.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('\n', "&#10;")
+    escaped(value).replace('\n', "&#10;")
 }
 
 #[cfg(test)]
