@@ -91,20 +91,10 @@ impl Redactor {
 
     /// `text` without the keys, also in the form in which a URL escapes them.
     pub fn redacted(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for key in &self.0 {
-            for spelling in spellings(key) {
-                if text.contains(&spelling) {
-                    text = text.replace(&spelling, "[key]");
-                }
-            }
-        }
-        text
+        // A key is whole characters, so what is left is UTF-8 as well.
+        String::from_utf8_lossy(&self.redacted_bytes(text.as_bytes())).into_owned()
     }
-}
 
-/// The keys in bytes.
-impl Redactor {
     /// The length of the longest key in any of its spellings.
     pub fn longest(&self) -> usize {
         self.0.iter().flat_map(|key| spellings(key)).map(|key| key.len()).max().unwrap_or(0)
