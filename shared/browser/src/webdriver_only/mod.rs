@@ -40,7 +40,7 @@ use crate::{
     loading::Load,
     navigation::{Target, allowed},
     page::{Outcome, Page, Ready},
-    profile::{Profile, Running},
+    profile::{Lock, Profile, Running},
     readiness::{self, PageScript},
     tab::ShownPage,
     webdriver::Driver,
@@ -97,6 +97,23 @@ pub(crate) struct WebDriverVisit<'a> {
     patience: Cell<Duration>,
 }
 
+/// Waits until no other call sends WebDriver commands to the browser of `profile`, which has a single tab.
+///
+/// # Errors
+///
+/// [`BROWSER_BUSY`] at `deadline`.
+fn lock_commands(profile: &Profile, deadline: Instant) -> Result<Lock, Error> {
+    loop {
+        if let Some(lock) = profile.lock_driver() {
+            return Ok(lock);
+        }
+        if Instant::now() >= deadline {
+            return Err(BROWSER_BUSY.error("another call is using the session's only tab and has not finished"));
+        }
+        thread::sleep(limits::WEBDRIVER_TAB_RETRY);
+    }
+}
+
 /// Goes to the page, takes it and its wanted content, and calls `work` there.
 pub(crate) fn visit<'a, T>(
     request: VisitRequest<'a>,
@@ -105,15 +122,7 @@ pub(crate) fn visit<'a, T>(
     work: impl FnOnce(&mut WebDriverVisit<'a>, (Page, Value)) -> Result<(Page, T), Failure>,
 ) -> Result<(Page, T), Error> {
     let deadline = request.deadline;
-    let _commands = loop {
-        if let Some(lock) = profile.lock_driver() {
-            break lock;
-        }
-        if Instant::now() >= deadline {
-            return Err(BROWSER_BUSY.error("another call is using the session's only tab and has not finished"));
-        }
-        thread::sleep(limits::WEBDRIVER_TAB_RETRY);
-    };
+    let _commands = lock_commands(profile, deadline)?;
     let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline);
     let driver = driver.map_err(CommandError::into_error)?;
     let memory = profile.tabs_folder().join(SHOWN);

@@ -10,9 +10,8 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::in_function;
+use super::{in_function, lock_commands};
 use crate::{
-    codes::BROWSER_BUSY,
     cookie::Cookie,
     error::{CommandError, navigation_failed},
     limits::{self, LIMITS},
@@ -21,10 +20,10 @@ use crate::{
     webdriver::Driver,
 };
 
-/// The file.
+/// The file that is opened to be on a site: it is short, and most sites have it.
 const FILE: &str = "/robots.txt";
 
-/// Where the document is, and whether it is complete.
+/// A script that returns the origin of the document and whether it has loaded.
 const AT: &str = "return [location.origin, document.readyState === 'complete'];";
 
 /// A tab for the state of sites. It is closed when it is dropped.
@@ -39,15 +38,7 @@ pub(crate) struct StateTab {
 impl StateTab {
     /// Opens a tab in the browser of `lease`.
     pub(crate) fn open(lease: &BrowserLease, deadline: Instant) -> Result<Self, Error> {
-        let commands = loop {
-            if let Some(lock) = lease.profile().lock_driver() {
-                break lock;
-            }
-            if Instant::now() >= deadline {
-                return Err(BROWSER_BUSY.error("another call works in the session's only tab and has not finished"));
-            }
-            thread::sleep(limits::WEBDRIVER_TAB_RETRY);
-        };
+        let commands = lock_commands(lease.profile(), deadline)?;
         let running = &lease.running;
         let open = || {
             let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline)?;
@@ -67,7 +58,7 @@ impl StateTab {
         let expected = json!([origin.origin().ascii_serialization(), true]);
         let sent = self.driver.post("url", json!({"url": url.as_str()}), until);
         match sent {
-            // What has come by then is looked at.
+            // The document may have loaded although the command did not end in time.
             Ok(_) | Err(CommandError::Late) => {}
             Err(CommandError::Failed(_)) => return Err(navigation_failed(url.as_str(), "net::ERR_FAILED")),
             Err(error) => return Err(error.into_error()),
