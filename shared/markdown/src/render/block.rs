@@ -6,10 +6,7 @@ use super::{
     inline::{Inline, Mark},
     lines::Container,
 };
-use crate::{
-    tag::{Attr, Tag},
-    tree::Id,
-};
+use crate::{tag::Tag, tree::Id};
 
 impl Renderer<'_> {
     /// Writes a block element.
@@ -124,23 +121,26 @@ impl Renderer<'_> {
 
     /// The language of a signature that is a block, as Javadoc and Sphinx mark it.
     fn language_of_signature(&self, id: Id) -> Option<&'static str> {
-        let class = self.tree.attr(id, Attr::Class).filter(|_| !self.everything && self.has_content(id))?;
-        let has = |names: &[&str]| class.split_ascii_whitespace().any(|class| names.contains(&class));
-        match self.tree.tag(id) {
+        if self.everything {
+            return None;
+        }
+        let has = |names: &[&str]| names.iter().any(|name| self.has_class(id, name));
+        let language = match self.tree.tag(id) {
             Tag::Div if has(&["member-signature", "type-signature"]) => Some("java"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["py"]) => Some("python"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["js"]) => Some("javascript"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["c"]) => Some("c"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["cpp"]) => Some("cpp"),
             _ => None,
-        }
+        };
+        // Names are compared first: most elements have none of these, and their content may be long.
+        language.filter(|_| self.has_content(id))
     }
 
     /// Whether a heading is the signature of what is documented, as rustdoc marks it. With the links in it, it would
     /// be several times as long and hardly readable.
     fn is_signature(&self, id: Id) -> bool {
-        let class = self.tree.attr(id, Attr::Class).unwrap_or_default();
-        !self.everything && class.split_ascii_whitespace().any(|class| class == "code-header") && self.has_content(id)
+        !self.everything && self.has_class(id, "code-header") && self.has_content(id)
     }
 
     /// The visible text of a signature, on one line; blocks in it are separate words.

@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Renderer<'_> {
-    fn has_class(&self, id: Id, name: &str) -> bool {
+    pub(super) fn has_class(&self, id: Id, name: &str) -> bool {
         self.tree.attr(id, Attr::Class).is_some_and(|class| class.split_ascii_whitespace().any(|class| class == name))
     }
 
