@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ffi::OsString, process::ExitCode};
 
 use ragmaker_tool::{
-    Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, Toolset,
+    Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, Toolset, Usage,
     arguments::{Members, nearest},
 };
 use serde_json::Value;
@@ -34,6 +34,11 @@ macro_rules! tools {
         /// The manuals of all tools, in the same order as their entries.
         pub fn manuals() -> Vec<Manual> {
             vec![$(Manual::of::<$tool::Args>()),*]
+        }
+
+        /// The command lines of all tools, in the same order.
+        pub fn usages() -> Vec<Usage> {
+            vec![$(Usage::of_tool::<$tool::Args>()),*]
         }
 
         /// Runs the tool whose executable is `command` as that executable does, with the command line `words`; `None`

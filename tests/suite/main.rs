@@ -8,6 +8,7 @@ mod browser;
 mod call;
 mod catalog;
 mod codes;
+mod completions;
 mod connect;
 mod contract;
 mod docs;

@@ -23,10 +23,23 @@ fn every_tool_behaves_as_its_own_executable() {
     let commands: Vec<String> = entries().into_iter().map(|entry| entry.command).collect();
     let tools = commands.iter().map(|command| command.trim_start_matches("ragmaker-"));
     for name in tools.chain(HOSTS) {
-        for words in [&["--help"][..], &["--version"], &["--describe"], &["--no-such-option"], &["--arguments", "[]"]] {
+        for words in [
+            &["--help"][..],
+            &["-h"],
+            &["--version"],
+            &["-V"],
+            &["--describe"],
+            &["--no-such-option"],
+            &["--arguments", "[]"],
+        ] {
             let alone = project.tool(name).args(words).run_raw();
             let inside = project.program(&ragmaker).arg(name).args(words).run_raw();
             assert!(said(&inside) == said(&alone), "{name} {words:?} differs");
+        }
+        // The short options are the long ones.
+        for [short, long] in [["-h", "--help"], ["-V", "--version"]] {
+            let output = |option| said(&project.program(&ragmaker).args([name, option]).run_raw());
+            assert_eq!(output(short), output(long), "{name} {short}");
         }
         let helped = project.program(&ragmaker).args(["help", name]).run_raw();
         assert_eq!(said(&helped), said(&project.tool(name).arg("--help").run_raw()), "{name}");

@@ -20,10 +20,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     programs().map(drop)
 }
 
-/// Installs the missing programs for the tests: `jq` for pipelines, `pdftotext`, with which read-file reads PDFs, and
-/// `Xvfb`, a virtual screen for windows.
+/// Installs the missing programs for the tests: `jq` for pipelines, `pdftotext`, with which read-file reads PDFs,
+/// `Xvfb`, a virtual screen for windows, shells for their completions, and `man` for the man pages.
 pub(crate) fn for_tests() -> anyhow::Result<()> {
-    install(&["jq", "pdftotext", "Xvfb"])
+    install(&["jq", "pdftotext", "Xvfb", "zsh", "fish", "man"])
 }
 
 /// Installs GNU parallel, and the Java that Spark runs on, where they are missing.

@@ -68,7 +68,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("integrations", Box::new(|| generate::run("integrations", true))));
     }
     steps.push(("browser", Box::new(setup::run)));
-    steps.push(("jq, pdftotext and Xvfb", Box::new(setup::for_tests)));
+    steps.push(("other programs of the tests", Box::new(setup::for_tests)));
     if clients {
         steps.push(("clients", Box::new(clients::install)));
     }

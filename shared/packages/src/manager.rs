@@ -92,6 +92,7 @@ impl Manager {
             ("Xvfb", "apt-get" | "apk") => "xvfb",
             ("Xvfb", "dnf" | "zypper") => "xorg-x11-server-Xvfb",
             ("Xvfb", "pacman") => "xorg-server-xvfb",
+            ("man", "dnf" | "pacman" | "apt-get" | "brew") => "man-db",
             ("firefox", "apt-get") => "firefox-esr",
             ("java", "apt-get") => "default-jre-headless",
             ("java", "dnf") => "java-latest-openjdk-headless",

@@ -141,7 +141,8 @@ fn error_names<T: Tool>() -> Vec<&'static str> {
     names
 }
 
-fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
+/// The schema of the arguments.
+pub(crate) fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let types = schema::<T>(SchemaSettings::draft2020_12());
     let of_json =
         |flag: &&FlagInfo<'_>| flag.long != "--help" && !flag.hidden && !T::COMMAND_LINE_FLAGS.contains(&flag.long);
@@ -190,7 +191,7 @@ fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
 }
 
 /// A doc comment without backticks, which cost tokens and have no meaning for a model.
-fn plain_text(comment: &str) -> String {
+pub(crate) fn plain_text(comment: &str) -> String {
     single_braces(comment).replace('`', "")
 }
 

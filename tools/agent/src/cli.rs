@@ -9,7 +9,7 @@ use std::{
 };
 
 use ragmaker_registry::{subprocess, workflow};
-use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Usage};
 
 use crate::{
     arguments::{Arguments, host_options},
@@ -20,6 +20,11 @@ use crate::{
     screen::Form,
     start,
 };
+
+/// The command line.
+pub fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&host_options())
+}
 
 /// Runs the program with the command line `words`.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -33,4 +33,4 @@ mod terminal;
 mod tools;
 mod trust;
 
-pub use cli::main;
+pub use cli::{main, usage};

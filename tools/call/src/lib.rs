@@ -7,7 +7,7 @@ use std::{ffi::OsString, process::ExitCode};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{TOOLS, arguments, fail, find, original::translated, print, unknown_tool};
 use ragmaker_tool::{
-    Approval, Error, HostOptions,
+    Approval, Error, HostOptions, Usage,
     arguments::read_json,
     host,
     json::{self, Charset},
@@ -20,6 +20,11 @@ struct Arguments {
     /// name of the tool, such as `read_file`
     #[argh(positional)]
     name: String,
+}
+
+/// The command line.
+pub fn usage() -> Usage {
+    Usage::of_program::<Arguments>(host::ALL)
 }
 
 /// Runs the program with the command line `words`.

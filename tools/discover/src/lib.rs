@@ -7,6 +7,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{Format, Selection, arguments, declarations, fail, print};
+use ragmaker_tool::Usage;
 use serde_json::Value;
 
 /// Print the tools as an array of function declarations.
@@ -22,6 +23,11 @@ struct Arguments {
     /// also print `run_command`
     #[argh(switch)]
     commands: bool,
+}
+
+/// The command line.
+pub fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[])
 }
 
 /// Runs the program with the command line `words`.

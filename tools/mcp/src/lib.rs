@@ -21,7 +21,7 @@ use std::{ffi::OsString, panic, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{Selection, subprocess};
-use ragmaker_tool::{Code, Error, HostOptions, host};
+use ragmaker_tool::{Code, Error, HostOptions, Usage, host};
 
 use crate::server::Server;
 
@@ -67,6 +67,11 @@ struct Arguments {
     #[cfg(feature = "http")]
     #[argh(switch)]
     no_token: bool,
+}
+
+/// The command line.
+pub fn usage() -> Usage {
+    Usage::of_program::<Arguments>(host::ALL)
 }
 
 /// Runs the program with the command line `words`.

@@ -29,11 +29,13 @@ pub(crate) const HOSTS: [Command; 4] = [
 ];
 
 /// The commands of `ragmaker` itself.
-pub(crate) const OWN: [Command; 4] = [
+pub(crate) const OWN: [Command; 6] = [
     command("setup", "", "find or install Chromium, ChromeDriver and pdftotext"),
     command("doctor", "", "check everything that the tools need, and advise"),
     command("connect", "CLIENT", "set up gemini, claude, codex, opencode, vscode, cursor or zed"),
     command("link", "--dir DIR", "create links, so that each tool can be called by its own name"),
+    command("completions", "SHELL", "print completions for bash, zsh, fish or powershell"),
+    command("man", "[COMMAND]", "print a man page"),
 ];
 
 /// Every command that is not a tool.

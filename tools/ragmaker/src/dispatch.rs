@@ -2,10 +2,14 @@
 
 use std::{ffi::OsString, process::ExitCode};
 
-use ragmaker_registry::{TOOLS, fail, find, print};
-use ragmaker_tool::{ARGUMENT_ERROR, Error, arguments::nearest};
+use ragmaker_registry::{TOOLS, Tool, fail, find, print, usages};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Usage, Word, arguments::nearest};
 
-use crate::{command, connect, doctor, link, overview, setup};
+use crate::{
+    command, connect, doctor, link, overview,
+    reference::{self, completions, man},
+    setup,
+};
 
 /// The command line of a command.
 type Words = Vec<OsString>;
@@ -17,7 +21,7 @@ pub(crate) fn run(name: &str, words: Words) -> ExitCode {
         "-V" | "--version" => print(&format!("ragmaker {}\n", env!("CARGO_PKG_VERSION"))),
         "help" => help(words),
         _ => match program(name) {
-            Some(program) => program(words),
+            Some(program) => (program.main)(words),
             None => find(name)
                 .and_then(|tool| ragmaker_registry::main(tool.command, words))
                 .unwrap_or_else(|| fail(&unknown(name))),
@@ -31,21 +35,69 @@ pub(crate) fn is_executable(name: &str) -> bool {
     command::HOSTS.iter().any(|host| host.name == name) || is_tool()
 }
 
+/// A command that is not a tool.
+struct Program {
+    main: Main,
+    usage: fn() -> Usage,
+}
+
+/// Runs a command with its command line.
+type Main = fn(Words) -> ExitCode;
+
 /// The program of a command that is not a tool.
-fn program(name: &str) -> Option<fn(Words) -> ExitCode> {
-    Some(match name {
-        "rag" => |words| workflow("rag", words),
-        "ask" => |words| workflow("ask", words),
-        "agent" => |words| ragmaker_agent::main(words),
-        "mcp" => |words| ragmaker_mcp::main(words),
-        "discover" => |words| ragmaker_discover::main(words),
-        "call" => |words| ragmaker_call::main(words),
-        "connect" => connect::main,
-        "doctor" => doctor::main,
-        "link" => link::main,
-        "setup" => setup::main,
+fn program(name: &str) -> Option<Program> {
+    let (main, usage): (Main, fn() -> Usage) = match name {
+        "rag" => (|words| workflow("rag", words), || of_workflow("rag")),
+        "ask" => (|words| workflow("ask", words), || of_workflow("ask")),
+        "agent" => (|words| ragmaker_agent::main(words), ragmaker_agent::usage),
+        "mcp" => (|words| ragmaker_mcp::main(words), ragmaker_mcp::usage),
+        "discover" => (|words| ragmaker_discover::main(words), ragmaker_discover::usage),
+        "call" => (
+            |words| ragmaker_call::main(words),
+            || ragmaker_call::usage().with_choices("name", TOOLS.iter().map(Tool::name)),
+        ),
+        "connect" => (connect::main, connect::usage),
+        "doctor" => (doctor::main, doctor::usage),
+        "link" => (link::main, link::usage),
+        "setup" => (setup::main, setup::usage),
+        "completions" => (|words| completions::main(words, &programs()), completions::usage),
+        "man" => (|words| man::main(words, &programs()), man::usage),
         _ => return None,
-    })
+    };
+    Some(Program { main, usage })
+}
+
+/// The names of all commands: those that are not tools first.
+fn names() -> impl Iterator<Item = &'static str> {
+    command::all()
+        .map(|command| command.name)
+        .chain(TOOLS.iter().map(|tool| tool.command.trim_start_matches("ragmaker-")))
+}
+
+/// The command lines of all commands.
+fn programs() -> Vec<reference::Program> {
+    let others = command::all().filter_map(|command| Some((command.name, (program(command.name)?.usage)())));
+    let tools = TOOLS.iter().map(|tool| tool.command.trim_start_matches("ragmaker-")).zip(usages());
+    let usages = others.chain(tools).map(|(name, usage)| match name {
+        "man" => (name, usage.with_choices("command", names())),
+        _ => (name, usage),
+    });
+    usages
+        .map(|(name, usage)| reference::Program { name: name.to_owned(), is_executable: is_executable(name), usage })
+        .collect()
+}
+
+/// The command line of the workflow `name`: that of the agent, with the workflow's argument.
+fn of_workflow(name: &str) -> Usage {
+    let agent = ragmaker_agent::usage();
+    match ragmaker_registry::workflow(name) {
+        None => agent,
+        Some(workflow) => {
+            let help = workflow.argument_help.to_owned();
+            let word = Word { name: workflow.argument, help, is_required: true, is_repeatable: true, choices: vec![] };
+            Usage { about: workflow.description.to_owned(), words: vec![word], ..agent }
+        }
+    }
 }
 
 /// Runs the workflow `name` of the agent.
@@ -63,8 +115,7 @@ fn help(words: Words) -> ExitCode {
 }
 
 fn unknown(name: &str) -> Error {
-    let tools = TOOLS.iter().map(|tool| tool.command.trim_start_matches("ragmaker-"));
-    let names: Vec<&str> = tools.chain(command::all().map(|command| command.name)).collect();
+    let names: Vec<&str> = names().collect();
     let error = ARGUMENT_ERROR.error(format!("ragmaker has no command {name:?}")).detail("value", name);
     match nearest(&name.replace('_', "-"), &names) {
         Some(near) => error.remedy(format!("Did you mean ragmaker {near}?")).detail("nearest", near),

@@ -24,6 +24,9 @@ pub(crate) enum Form {
     Json,
 }
 
+/// The names of the forms.
+pub(crate) const FORMS: [&str; 2] = ["text", "json"];
+
 impl Form {
     /// Prints how a command ended, and returns the exit status. `text` says the answer for people.
     pub(crate) fn end<A: Serialize>(self, outcome: Result<A, Error>, text: impl FnOnce(&A) -> String) -> ExitCode {
@@ -68,4 +71,14 @@ pub(crate) fn ask(question: &str) -> Result<bool, Error> {
     let mut answer = String::new();
     let is_read = io::stdin().read_line(&mut answer).is_ok();
     Ok(is_read && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_a_form() {
+        assert_eq!(FORMS.map(ragmaker_tool::choice), [Ok(Form::Text), Ok(Form::Json)]);
+    }
 }

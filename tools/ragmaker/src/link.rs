@@ -11,10 +11,13 @@ use std::{
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::TOOLS;
-use ragmaker_tool::{Code, Error, choice};
+use ragmaker_tool::{Code, Error, Usage, choice};
 use serde::Serialize;
 
-use crate::{command::HOSTS, form::Form};
+use crate::{
+    command::HOSTS,
+    form::{FORMS, Form},
+};
 
 /// Create a link to this executable for each tool, so that a tool can be called by its own name.
 #[derive(FromArgs, ArgsInfo)]
@@ -45,6 +48,11 @@ struct Answer {
 }
 
 const CANNOT_LINK: Code = Code::new("CANNOT_LINK", "Choose a folder that you may write to with --dir DIR.");
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[]).with_choices("--output", FORMS)
+}
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {

@@ -10,6 +10,7 @@ mod doctor;
 mod form;
 mod link;
 mod overview;
+mod reference;
 mod setup;
 
 use std::{env, ffi::OsStr, path::Path, process::ExitCode};

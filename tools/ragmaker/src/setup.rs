@@ -10,10 +10,10 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_packages::{Installer, browser, missing};
 use ragmaker_project::programs::on_path;
-use ragmaker_tool::{Error, choice};
+use ragmaker_tool::{Error, Usage, choice};
 use serde::Serialize;
 
-use crate::form::{Form, ask};
+use crate::form::{FORMS, Form, ask};
 
 /// Find Chromium, ChromeDriver and pdftotext, or install them with the system's package manager.
 #[derive(FromArgs, ArgsInfo)]
@@ -36,6 +36,11 @@ struct Answer {
     pdftotext: Option<String>,
     /// The programs that were installed just now.
     installed: Vec<&'static str>,
+}
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[]).with_choices("--output", FORMS)
 }
 
 /// Runs the command.

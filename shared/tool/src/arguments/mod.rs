@@ -77,7 +77,10 @@ pub fn of_program<T: FromArgs + ArgsInfo>(
         line.push_all(texts)?;
         match line.asked {
             None => Ok(Parsed::Work((line.parsed(name)?, line.host_options(name)?))),
-            Some("-h" | "--help") => Ok(Parsed::Help(help_of::<T>(name) + VERSION_HELP + &host_help(name, host))),
+            Some("-h" | "--help") => {
+                let version = help_lines::<Common>(name, &["--version"]);
+                Ok(Parsed::Help(help_of::<T>(name) + &version + &help_lines::<HostOptions>(name, host)))
+            }
             Some(_) => Ok(Parsed::Version),
         }
     });
@@ -142,27 +145,35 @@ fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
         .detail("argument", option.unwrap_or(value))
 }
 
-const VERSION_HELP: &str = "  -V, --version     print the version\n";
-
-/// The options that every tool has beside its own, as `--help` shows them.
-const COMMON_HELP: &str = "  --describe        print this tool's entry in discovery.json
-  --arguments       take the arguments from a JSON object (- reads it from standard
-                    input)
-";
-
-fn help<T: Tool>() -> String {
-    let host = host_help(T::NAME, T::HOST_OPTIONS);
-    let title = if host.is_empty() { "" } else { "\nHost options (not in JSON arguments):\n" };
-    help_of::<T>(T::NAME) + VERSION_HELP + COMMON_HELP + title + &host
+/// The options that every tool has beside its own. A program that is not a tool has `--version` only.
+#[derive(FromArgs, ArgsInfo)]
+#[expect(dead_code, reason = "only its definitions are used: the parser is in `line`")]
+pub(crate) struct Common {
+    /// print the version
+    #[argh(switch, short = 'V')]
+    version: bool,
+    /// print this tool's entry in discovery.json
+    #[argh(switch)]
+    describe: bool,
+    /// take the arguments from a JSON object (- reads it from standard input)
+    #[argh(option)]
+    arguments: Option<String>,
 }
 
-/// The help of the host options in `names`.
-fn host_help(name: &str, names: &[&str]) -> String {
-    let all = help_of::<HostOptions>(name);
+fn help<T: Tool>() -> String {
+    let host = help_lines::<HostOptions>(T::NAME, T::HOST_OPTIONS);
+    let title = if host.is_empty() { "" } else { "\nHost options (not in JSON arguments):\n" };
+    let common = help_lines::<Common>(T::NAME, &["--version", "--describe", "--arguments"]);
+    help_of::<T>(T::NAME) + &common + title + &host
+}
+
+/// The help of the options `longs` of `T`.
+fn help_lines<T: FromArgs>(name: &str, longs: &[&str]) -> String {
+    let all = help_of::<T>(name);
     let (mut text, mut is_taken) = (String::new(), false);
     for line in all.lines().skip_while(|line| *line != "Options:") {
-        if let Some(name) = line.trim_start().split(' ').next().filter(|name| name.starts_with('-')) {
-            is_taken = names.contains(&name);
+        if line.trim_start().starts_with('-') {
+            is_taken = line.split_whitespace().any(|word| longs.contains(&word));
         }
         if is_taken {
             text += line;

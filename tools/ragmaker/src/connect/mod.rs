@@ -20,10 +20,10 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_packages::NOT_CONFIRMED;
 use ragmaker_project::programs::on_path;
-use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, choice};
+use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, Usage, choice};
 use serde::Serialize;
 
-use crate::form::{Form, ask, show};
+use crate::form::{FORMS, Form, ask, show};
 
 use change::Change;
 pub(crate) use change::Planned;
@@ -68,7 +68,16 @@ struct Answer {
 const CONFIG_UNREADABLE: Code =
     Code::new("CONFIG_UNREADABLE", "Correct the file, or make the change by hand: see docs/mcp.md.");
 const CONFIG_CHANGED: Code = Code::new("CONFIG_CHANGED", "Close the client, then run it again.");
-const CANNOT_WRITE: Code = Code::new("CANNOT_WRITE", "Make the file and its folder writable, then run it again.");
+/// A file cannot be written.
+pub(crate) const CANNOT_WRITE: Code =
+    Code::new("CANNOT_WRITE", "Make the file and its folder writable, then run it again.");
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[])
+        .with_choices("client", CLIENTS.map(|client| client.name))
+        .with_choices("--output", FORMS)
+}
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {

@@ -8,10 +8,10 @@ use std::{ffi::OsString, fmt::Write, process::ExitCode, thread};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_project::Project;
-use ragmaker_tool::{Code, Error, HostOptions, choice, host, printable};
+use ragmaker_tool::{Code, Error, HostOptions, Usage, choice, host, printable};
 use serde::Serialize;
 
-use crate::form::Form;
+use crate::form::{FORMS, Form};
 
 /// Check everything that the tools need, and advise on each problem.
 #[derive(FromArgs, ArgsInfo)]
@@ -75,6 +75,11 @@ struct Answer {
 }
 
 const CHECKS_FAILED: Code = Code::new("CHECKS_FAILED", "Follow the advice of each check whose status is problem.");
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(host::ALL).with_choices("--output", FORMS)
+}
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {

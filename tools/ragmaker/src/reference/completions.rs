@@ -1,0 +1,84 @@
+//! `ragmaker completions`: the completions of a shell for `ragmaker` and for the executables of the tools.
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+
+use argh::{ArgsInfo, FromArgs};
+use clap::Command;
+use clap_complete::{Generator, Shell, generate};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, Usage};
+
+use super::{Program, files, whole};
+use crate::form::Form;
+
+/// Print the completions of a shell, for ragmaker and for each tool under its own name.
+#[derive(FromArgs, ArgsInfo)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    /// bash, zsh, fish or powershell
+    #[argh(positional)]
+    shell: String,
+    /// folder in which to write one file for each command, named as the shell looks for it; created if missing
+    #[argh(option)]
+    dir: Option<PathBuf>,
+}
+
+const SHELLS: [(&str, Shell); 4] =
+    [("bash", Shell::Bash), ("zsh", Shell::Zsh), ("fish", Shell::Fish), ("powershell", Shell::PowerShell)];
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[]).with_choices("shell", SHELLS.map(|(name, _)| name))
+}
+
+/// Runs the command, for `programs`.
+pub(crate) fn main(words: Vec<OsString>, programs: &[Program]) -> ExitCode {
+    match ragmaker_registry::arguments("ragmaker completions", env!("CARGO_PKG_VERSION"), words, &[]) {
+        Ok((arguments, _)) => Form::Text.end(run(&arguments, programs), Clone::clone),
+        Err(exit) => exit,
+    }
+}
+
+fn run(arguments: &Arguments, programs: &[Program]) -> Result<String, Error> {
+    let Some((_, shell)) = SHELLS.iter().find(|(name, _)| *name == arguments.shell) else {
+        return Err(ARGUMENT_ERROR
+            .error(format!("there are no completions for {:?}", arguments.shell))
+            .remedy("Choose one of bash, zsh, fish and powershell.")
+            .detail("argument", "shell")
+            .detail("value", arguments.shell.clone()));
+    };
+    let executables = programs.iter().filter(|program| program.is_executable);
+    let commands = executables.map(|program| (program.executable(), program.command(&program.executable())));
+    let scripts: Vec<(String, Vec<u8>)> = [(env!("CARGO_PKG_NAME").to_owned(), whole(programs))]
+        .into_iter()
+        .chain(commands)
+        .map(|(name, command)| {
+            let words = if *shell == Shell::Fish { fish_words(&name, &command) } else { String::new() };
+            (shell.file_name(&name), [script(*shell, command, name), words.into_bytes()].concat())
+        })
+        .collect();
+    match &arguments.dir {
+        Some(dir) => files::write(dir, &scripts),
+        None => Ok(scripts.iter().map(|(_, script)| String::from_utf8_lossy(script)).collect()),
+    }
+}
+
+/// The script for the executable `name`.
+fn script(shell: Shell, mut command: Command, name: String) -> Vec<u8> {
+    let mut script = vec![];
+    generate(shell, &mut command, name, &mut script);
+    script
+}
+
+/// The values of arguments without a flag, for fish: clap writes them for the other shells only.
+fn fish_words(name: &str, command: &Command) -> String {
+    let line = |command: &Command, condition: &str| {
+        let choices = command.get_positionals().flat_map(clap::Arg::get_possible_values);
+        let choices: Vec<_> = choices.map(|choice| choice.get_name().to_owned()).collect();
+        if choices.is_empty() {
+            return String::new();
+        }
+        format!("complete -c {name}{condition} -f -a '{}'\n", choices.join(" "))
+    };
+    let of_command = |part: &Command| line(part, &format!(" -n '__fish_seen_subcommand_from {}'", part.get_name()));
+    line(command, "") + &command.get_subcommands().map(of_command).collect::<String>()
+}

@@ -1,0 +1,147 @@
+//! `ragmaker man`: the man pages of `ragmaker` and of each of its commands.
+
+use std::{ffi::OsString, fmt::Write, path::PathBuf, process::ExitCode};
+
+use argh::{ArgsInfo, FromArgs};
+use clap::Command;
+use clap_mangen::{
+    Man,
+    roff::{Roff, bold, roman},
+};
+use ragmaker_project::VARIABLES;
+use ragmaker_registry::{find, manuals};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, OUTPUT_ERROR, Usage};
+
+use super::{Program, files, placeholder, whole};
+use crate::form::Form;
+
+/// Print the man page of ragmaker, or of one of its commands.
+#[derive(FromArgs, ArgsInfo)]
+#[argh(help_triggers("-h", "--help"))]
+struct Arguments {
+    /// the command whose page is printed (default: ragmaker itself)
+    #[argh(positional)]
+    command: Option<String>,
+    /// folder in which to write all pages; created if missing
+    #[argh(option)]
+    dir: Option<PathBuf>,
+}
+
+/// The command line.
+pub(crate) fn usage() -> Usage {
+    Usage::of_program::<Arguments>(&[])
+}
+
+/// Runs the command, for `programs`.
+pub(crate) fn main(words: Vec<OsString>, programs: &[Program]) -> ExitCode {
+    match ragmaker_registry::arguments("ragmaker man", env!("CARGO_PKG_VERSION"), words, &[]) {
+        Ok((arguments, _)) => Form::Text.end(run(&arguments, programs), Clone::clone),
+        Err(exit) => exit,
+    }
+}
+
+fn run(arguments: &Arguments, programs: &[Program]) -> Result<String, Error> {
+    let failed = |error: std::io::Error| OUTPUT_ERROR.error(format!("cannot write a page: {error}"));
+    if let Some(dir) = &arguments.dir {
+        let mut pages = vec![("ragmaker.1".to_owned(), overview(programs).map_err(failed)?)];
+        for program in programs {
+            pages.push((format!("{}.1", program.executable()), page(program).map_err(failed)?));
+        }
+        return files::write(dir, &pages);
+    }
+    let page = match arguments.command.as_deref() {
+        None | Some("ragmaker") => overview(programs),
+        Some(name) => page(named(name, programs)?),
+    };
+    page.map(|page| String::from_utf8_lossy(&page).into_owned()).map_err(failed)
+}
+
+/// The command `name`, or `ragmaker-name`, or another name of a tool.
+fn named<'a>(name: &str, programs: &'a [Program]) -> Result<&'a Program, Error> {
+    let tool = find(name).map(|tool| tool.command);
+    let is_meant = |program: &&Program| {
+        program.name == name || program.executable() == name || Some(&*program.executable()) == tool
+    };
+    programs.iter().find(is_meant).ok_or_else(|| {
+        ARGUMENT_ERROR
+            .error(format!("ragmaker has no command {name:?}"))
+            .remedy("Run ragmaker without arguments to see its commands.")
+            .detail("argument", "command")
+            .detail("value", name)
+    })
+}
+
+/// The page of a command.
+fn page(program: &Program) -> std::io::Result<Vec<u8>> {
+    let name = program.executable();
+    let mut roff = Roff::new();
+    // Only tools have the exit status and the list of errors of the contract.
+    if let Some(manual) = manuals().into_iter().find(|manual| manual.command == name) {
+        section(&mut roff, "ERRORS", manual.errors.iter().copied());
+        let meanings = [
+            ("0", "The work was done."),
+            ("1", "The work failed. The error is on standard error."),
+            ("2", "The arguments cannot be used. The error is on standard error."),
+        ];
+        section(&mut roff, "EXIT STATUS", meanings);
+    }
+    roff.control("SH", ["SEE ALSO"]).text([bold("ragmaker"), roman("(1)")]);
+    let synopsis = synopsis(program);
+    rendered(program.command(&name).override_usage(synopsis), &roff)
+}
+
+/// The page of `ragmaker`.
+fn overview(programs: &[Program]) -> std::io::Result<Vec<u8>> {
+    let mut roff = Roff::new();
+    section(&mut roff, "ENVIRONMENT", VARIABLES.iter().map(|variable| (variable.name, variable.meaning)));
+    let about = "ragmaker is one executable with all tools with which an agent gathers knowledge from the web and answers \
+                 from it. ragmaker NAME does what the executable ragmaker-NAME does. Started under the name of a tool, it \
+                 is that tool. Without a command it lists the commands.";
+    let usage = "ragmaker COMMAND [ARGUMENT]...\nragmaker [-h|-V]";
+    let command = whole(programs).long_about(about).override_usage(usage).subcommand_help_heading("COMMANDS");
+    rendered(command, &roff)
+}
+
+/// The forms of a call, with what is required.
+fn synopsis(program: &Program) -> String {
+    let Usage { words, options, .. } = &program.usage;
+    let mut arguments = String::new();
+    for flag in options.iter().filter(|flag| flag.is_required) {
+        let _ = write!(arguments, " {} {}", flag.long, placeholder(flag.value.unwrap_or_default()));
+    }
+    arguments += " [OPTION]...";
+    for word in words {
+        let (open, close) = if word.is_required { (' ', "") } else { ('[', "]") };
+        let space = if word.is_required { "" } else { " " };
+        let dots = if word.is_repeatable { "..." } else { "" };
+        let _ = write!(arguments, "{space}{open}{}{close}{dots}", placeholder(word.name));
+    }
+    let alone = if program.is_executable { format!("\n{}{arguments}", program.executable()) } else { String::new() };
+    format!("ragmaker {}{arguments}{alone}", program.name)
+}
+
+/// Adds a section of terms and their meanings.
+fn section<'a>(roff: &mut Roff, title: &str, items: impl IntoIterator<Item = (&'a str, &'a str)>) {
+    roff.control("SH", [title]);
+    for (term, meaning) in items {
+        roff.control("TP", []).text([bold(term)]).text([roman(meaning)]);
+    }
+}
+
+/// The page of `command`, with the sections in `more` after its own.
+fn rendered(command: Command, more: &Roff) -> std::io::Result<Vec<u8>> {
+    let has_commands = command.has_subcommands();
+    let version = concat!("RAGMaker ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command).source(version).manual("RAGMaker manual");
+    let mut page = vec![];
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    if has_commands {
+        man.render_subcommands_section(&mut page)?;
+    }
+    more.to_writer(&mut page)?;
+    Ok(page)
+}
