@@ -58,7 +58,7 @@ use serde::{Deserialize, Serialize};
 
 pub use environment::{is_secret, without_secrets};
 pub use run::{Confined, Running};
-pub use secrets::{dotenv_files, logins, secret_files, secret_files_at_top};
+pub use secrets::{logins, secret_files, secret_files_at_top};
 
 /// The files and networks that a process may access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

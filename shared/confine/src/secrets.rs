@@ -5,10 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ragmaker_project::{
-    BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN,
-    secrets::{is_dotenv, is_secret_file},
-};
+use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, secrets::is_secret_file};
 
 /// Files and folders of a home directory.
 const IN_HOME: [&str; 38] = [
@@ -72,13 +69,6 @@ const OF_SYSTEM: [&str; 13] = [
 /// The files with logins in the cache folder of a project: those of the browser and of the MCP server.
 pub fn logins(cache: &Path) -> [PathBuf; 3] {
     [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN].map(|name| cache.join(name))
-}
-
-/// The files of `folder` that contain keys by convention: `.env` and similar names, except examples.
-pub fn dotenv_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let dotenv = entries.filter(|entry| entry.file_name().to_str().is_some_and(is_dotenv));
-    dotenv.map(|entry| entry.path()).collect()
 }
 
 /// The maximum number of directory entries that are searched for files with keys. `find` reads 200,000 in 0.13 s.

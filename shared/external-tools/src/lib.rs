@@ -30,7 +30,12 @@ mod process;
 mod relay;
 mod schema;
 
-use std::{path::PathBuf, sync::Arc, thread, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    thread,
+    time::Duration,
+};
 
 use ragmaker_config::{Config, McpServer};
 use ragmaker_tool::{Annotations, Code, Error};
@@ -127,7 +132,7 @@ pub fn load(
     let any = tools.catalogs.iter().any(|catalog| catalog.confined) || servers.iter().any(|server| server.confined);
     let none = Confinement::none();
     // A process is started to find out, once for all.
-    let held = if place.restarts && any { Confinement::here() } else { none.clone() };
+    let held = if place.restarts && any { Confinement::of(&place.root) } else { none.clone() };
     let of = |confined: bool| if confined { &held } else { &none };
     for catalog in &tools.catalogs {
         add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout, is_cancelled), is_taken);
@@ -202,10 +207,16 @@ impl Confinement {
         Self { applies: false, holds: false, missing: vec!["it runs with all of your own permissions"] }
     }
 
-    fn here() -> Self {
+    /// The confinement of tools in the project `root`.
+    fn of(root: &Path) -> Self {
         let layers = ragmaker_confine::probe(&ragmaker_confine::Policy::default());
-        let holds = layers.keep_files() && (layers.namespaces || layers.seccomp);
-        Self { applies: true, holds, missing: layers.missing() }
+        let mut missing = layers.missing();
+        let (_, finds_all) = ragmaker_confine::secret_files(root);
+        if !finds_all {
+            missing.push("the project has so many files that those with keys cannot all be hidden");
+        }
+        let holds = layers.keep_files() && (layers.namespaces || layers.seccomp) && finds_all;
+        Self { applies: true, holds, missing }
     }
 }
 

@@ -250,7 +250,7 @@ impl Drop for Server {
 fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> Policy {
     let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
     let mut hidden: Vec<_> = ragmaker_confine::logins(&place.cache).into();
-    hidden.extend(ragmaker_confine::dotenv_files(&root));
+    hidden.extend(ragmaker_confine::secret_files(&root).0);
     let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
     Policy {
         roots: folder.into_iter().chain([root.clone()]).collect(),

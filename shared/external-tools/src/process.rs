@@ -206,7 +206,7 @@ impl Executable {
         // Below /tmp, only these are there.
         let roots = [root, &self.folder].map(PathBuf::as_path).into_iter().chain(self.program.parent()).chain(folder);
         let mut hidden: Vec<_> = ragmaker_confine::logins(&self.place.cache).into();
-        hidden.extend(ragmaker_confine::dotenv_files(root));
+        hidden.extend(ragmaker_confine::secret_files(root).0);
         Some(Policy {
             roots: roots.filter_map(real).collect(),
             writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),

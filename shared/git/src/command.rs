@@ -163,7 +163,17 @@ pub(crate) fn temporary() -> io::Result<TempDir> {
 /// # Errors
 ///
 /// The codes of [`crate::ERRORS`].
-pub(crate) fn run(mut command: Command, input: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn run(command: Command, input: &[u8]) -> Result<Vec<u8>, Error> {
+    let (printed, said) = run_within(command, input, TIMEOUT)?;
+    said.map_err(|said| failure(&said)).map(|()| printed)
+}
+
+/// The same within `limit`. Returns what it printed, and its standard error if it failed.
+pub(crate) fn run_within(
+    mut command: Command,
+    input: &[u8],
+    limit: Duration,
+) -> Result<(Vec<u8>, Result<(), String>), Error> {
     let broken = |error: io::Error| GIT_FAILED.error(format!("git: {error}"));
     let mut out = tempfile::tempfile().map_err(broken)?;
     if !input.is_empty() {
@@ -172,13 +182,10 @@ pub(crate) fn run(mut command: Command, input: &[u8]) -> Result<Vec<u8>, Error> 
         command.stdin(file);
     }
     let mut child = start(command.stdout(out.try_clone().map_err(broken)?))?;
-    let said = wait(&mut child, &out)?;
-    if let Err(said) = said {
-        return Err(failure(&said));
-    }
+    let said = wait(&mut child, &out, limit)?;
     let mut bytes = vec![];
     out.rewind().and_then(|()| out.read_to_end(&mut bytes)).map_err(broken)?;
-    Ok(bytes)
+    Ok((bytes, said))
 }
 
 pub(crate) fn start(command: &mut Command) -> Result<Child, Error> {
@@ -189,7 +196,7 @@ pub(crate) fn start(command: &mut Command) -> Result<Child, Error> {
 }
 
 /// Waits for the end of `child`, whose output goes to `out`. If it failed, the inner result is its standard error.
-fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
+fn wait(child: &mut Child, out: &File, limit: Duration) -> Result<Result<(), String>, Error> {
     let errors = child.stderr.take();
     // Read in a thread of its own, so that a full pipe does not block git.
     let said = thread::spawn(move || {
@@ -209,9 +216,10 @@ fn wait(child: &mut Child, out: &File) -> Result<Result<(), String>, Error> {
             return Ok(if status.success() { Ok(()) } else { Err(said) });
         }
         let large = out.metadata().is_ok_and(|metadata| metadata.len() > MAX);
-        if large || started.elapsed() > TIMEOUT {
+        if large || started.elapsed() > limit {
             stop(child);
-            let reason = if large { "printed more than 256 MiB" } else { "took more than ten minutes" };
+            let long = format!("took more than {} s", limit.as_secs());
+            let reason = if large { "printed more than 256 MiB" } else { &long };
             return Err(GIT_FAILED.error(format!("git was stopped because it {reason}")));
         }
         thread::sleep(pause);

@@ -25,12 +25,14 @@ mod address;
 mod command;
 mod repository;
 mod storage;
+mod work_tree;
 
 use ragmaker_tool::Code;
 
 pub use address::Address;
 pub use repository::{File, Repository, resolve};
 pub use storage::Storage;
+pub use work_tree::WorkTree;
 
 /// The program `git` is not installed.
 pub const GIT_NOT_FOUND: Code = Code::new("GIT_NOT_FOUND", "Install git (package git) and call again.");

@@ -33,6 +33,8 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The places that Git reads for a local repository.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Storage {
+    /// Its Git directory.
+    own: PathBuf,
     /// The text of its file `HEAD`.
     head: String,
     /// The Git directory with the references and the objects, which several working trees may share.
@@ -76,7 +78,7 @@ impl Storage {
                 .remedy("Give the folder of the repository's main working tree."));
         }
         let objects = vec![common.join("objects")];
-        let mut storage = Self { head, common, objects, places: vec![], seen: HashSet::new() };
+        let mut storage = Self { own: git.clone(), head, common, objects, places: vec![], seen: HashSet::new() };
         storage.add(&git)?;
         let common = storage.common.clone();
         storage.add(&common)?;
@@ -141,6 +143,32 @@ impl Storage {
             Ok(folder)
         };
         make().map_err(|error| GIT_FAILED.error(format!("cannot make a Git directory for the repository: {error}")))
+    }
+
+    /// The parts of a view that commands in the working tree read as well: the index, what `HEAD` and the branches were
+    /// before, the end of a shallow history.
+    pub(crate) fn add_state(&self, view: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(&self.own)?.flatten() {
+            let name = entry.file_name();
+            let text = name.to_string_lossy();
+            let is_read = text == "index" || text.starts_with("sharedindex.") || text.ends_with("_HEAD");
+            if is_read && entry.path().is_file() {
+                link(&entry.path(), &view.join(name))?;
+            }
+        }
+        fs::create_dir(view.join("logs"))?;
+        fs::create_dir(view.join("info"))?;
+        for (folder, name) in [
+            (&self.own, "logs/HEAD"),
+            (&self.common, "logs/refs"),
+            (&self.common, "shallow"),
+            (&self.common, "info/grafts"),
+        ] {
+            if folder.join(name).exists() {
+                link(&folder.join(name), &view.join(name))?;
+            }
+        }
+        Ok(())
     }
 
     /// The hash function of its names, which only its configuration says. That file alone is read, and nothing that it

@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::{Reason, git_index};
+use ragmaker_git::{REPO_NOT_FOUND, WorkTree};
+use ragmaker_project::secrets::is_secret_file;
+
+use crate::Reason;
 
 /// Sections without harmful keys, as Git writes them.
 const SECTIONS: [&str; 10] = ["remote", "branch", "user", "color", "push", "pull", "fetch", "init", "advice", "column"];
@@ -70,10 +73,31 @@ fn found(cwd: &Path) -> Result<Option<(&Path, PathBuf)>, Reason> {
     }
 }
 
-/// A file with keys that the repository of the directory `cwd` tracks.
-pub(crate) fn tracked_secret(cwd: &Path) -> Option<String> {
-    let (_, own) = found(cwd).ok()??;
-    git_index::tracked_secret(&own)
+/// The working tree that Git finds from the directory `cwd`.
+pub(crate) fn work_tree(cwd: &Path) -> Result<Option<WorkTree>, Reason> {
+    for folder in cwd.ancestors() {
+        match WorkTree::of(folder) {
+            Ok(tree) => return Ok(Some(tree)),
+            Err(error) if error.is(REPO_NOT_FOUND) => {}
+            Err(error) => return Err(Reason::new("git", error.message())),
+        }
+    }
+    Ok(None)
+}
+
+/// Whether the repository of the directory `cwd` tracks a file with keys. A repository that is not understood does.
+pub(crate) fn tracks_secrets(cwd: &Path) -> bool {
+    match work_tree(cwd) {
+        Ok(Some(tree)) => tree.tracked().map_or(true, |names| names.iter().any(|name| is_secret_path(name))),
+        Ok(None) => false,
+        Err(_) => true,
+    }
+}
+
+/// Whether a path in a repository is one of a file with keys.
+pub(crate) fn is_secret_path(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    is_secret_file(path.rsplit('/').next().unwrap_or(path))
 }
 
 /// Checks the repository that Git finds from the directory `cwd`.

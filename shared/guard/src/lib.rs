@@ -7,7 +7,6 @@
 
 mod alike;
 mod git;
-mod git_index;
 mod grammar;
 mod harm;
 mod paths;
@@ -85,7 +84,8 @@ impl Reason {
 
 /// Classifies `line` as a shell would run it in the directory of `scope`.
 ///
-/// The file system is read to resolve paths and patterns; nothing is run. A line that cannot be parsed or that
+/// The file system is read to resolve paths and patterns. Of a line with `git`, Git itself is asked which files it would
+/// print; otherwise nothing is run. A line that cannot be parsed or that
 /// calls unknown programs never runs without approval.
 pub fn classify(line: &str, scope: &Scope) -> Classification {
     let asked = |verdict, reason: Reason, more: Vec<String>, words: Option<Vec<String>>| Classification {
@@ -110,7 +110,8 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
     let plain = grammar::parts(line, &tree);
     let words = plain.as_ref().ok().and_then(|parts| grammar::only_command(parts)).and_then(alike::words);
     if let Some(reason) = harm.block {
-        return asked(Verdict::Block, reason, harm.notes, words);
+        // Its other effects would hide the reason why nobody may approve it.
+        return asked(Verdict::Block, reason, vec![], words);
     }
     let checked = plain.and_then(|parts| {
         grammar::check(&parts, scope)?;

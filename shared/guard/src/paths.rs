@@ -84,7 +84,7 @@ pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason>
 
 /// The paths that a pattern may match from `cwd`, and possibly more: of each part, only the text before the
 /// first and after the last special character is compared.
-fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reason> {
+pub(crate) fn matches(word: &Word, cwd: &Path, scope: &Scope) -> Result<Vec<PathBuf>, Reason> {
     let (mut found, mut at, mut left) = (vec![cwd.to_path_buf()], 0, MAX_ENTRIES);
     let mut is_below_pattern = false;
     for part in word.text.split('/') {

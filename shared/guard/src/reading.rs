@@ -1,7 +1,5 @@
 //! What a line that runs without approval may read beside the paths that it names.
 
-use std::path::PathBuf;
-
 use crate::{
     Scope, git,
     grammar::{Part, parts},
@@ -42,16 +40,12 @@ pub(crate) fn of(parts: &[Part], scope: &Scope) -> Reading {
         runs_git |= name == "git";
         reading.trees |= searches(name, arguments);
     }
-    reading.tracked_secrets |= runs_git && tracks_secrets(&folders);
+    reading.tracked_secrets |= runs_git && folders.iter().any(|folder| git::tracks_secrets(folder));
     reading
 }
 
 fn parts_of(line: &str, tree: &tree_sitter::Tree) -> Option<Vec<Part>> {
     parts(line, tree).ok()
-}
-
-fn tracks_secrets(folders: &[PathBuf]) -> bool {
-    folders.iter().any(|folder| git::tracked_secret(folder).is_some())
 }
 
 fn unwrapped(command: &[Word]) -> &[Word] {
@@ -72,7 +66,8 @@ fn searches(name: &str, arguments: &[Word]) -> bool {
     match name {
         "rg" | "ag" | "ack" => true,
         "grep" | "egrep" | "fgrep" | "diff" => has(&['r', 'R', 'd'], &["rec", "deref", "dir"]),
-        "git" => arguments.iter().any(|word| word.text == "grep"),
+        // Otherwise, `git grep` reads files that are tracked.
+        "git" => has(&[], &["untracked", "no-index"]),
         _ => false,
     }
 }
@@ -90,7 +85,9 @@ mod tests {
             ("grep -d recurse x .", true),
             ("rg x", true),
             ("diff -r a b", true),
-            ("git -C a grep x", true),
+            ("git grep --untracked x", true),
+            ("git -C a grep --no-index x", true),
+            ("git -C a grep x", false),
             ("grep -n x a.md", false),
             ("git status", false),
             ("cat a", false),

@@ -95,10 +95,12 @@ fn a_tool_is_confined_to_its_declaration() {
     let outside = holder.path().display();
     let tries = format!(
         "cd '{}'; touch written 2>/dev/null && printf project; touch '{outside}/written' 2>/dev/null && printf outside; \
-         cat .env 2>/dev/null; env | grep -i key; true",
+         cat .env a/b/.env a/id_rsa 2>/dev/null; env | grep -i key; true",
         project.path().display()
     );
-    project.write(".env", "SECRET=1\n");
+    for name in [".env", "a/b/.env", "a/id_rsa"] {
+        project.write(name, "SECRET=1\n");
+    }
     catalog(&project, &[("reads", read, &tries), ("writes", write, &tries)]);
     let approved = told(&project, &["--approve", "all"], vec![("reads", json!({})), ("writes", json!({}))]);
     assert_eq!(approved[0], json!({"status": "success", "output": "", "truncated": false}));

@@ -52,23 +52,27 @@ const HARMLESS: [&str; 22] = [
     "XDG_DATA_HOME",
 ];
 
-/// The environment variables for a line that runs without approval: Git starts no pager, hook or file-system monitor,
-/// fetches nothing and writes no index.
-const SET: [(&str, &str); 14] = [
+/// The environment variables for a line that runs without approval: Git starts no pager and fetches nothing.
+const SET: [(&str, &str); 5] = [
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_PAGER", "cat"),
     ("PAGER", "cat"),
-    ("GIT_CONFIG_COUNT", "4"),
-    ("GIT_CONFIG_KEY_0", "core.hooksPath"),
-    ("GIT_CONFIG_VALUE_0", "/dev/null"),
-    ("GIT_CONFIG_KEY_1", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_1", "false"),
-    ("GIT_CONFIG_KEY_2", "diff.ignoreSubmodules"),
-    ("GIT_CONFIG_VALUE_2", "all"),
-    ("GIT_CONFIG_KEY_3", "log.showSignature"),
-    ("GIT_CONFIG_VALUE_3", "false"),
+];
+
+/// The configuration of Git for such a line: it starts no hook or file-system monitor, and prints contents of no other files
+/// than those of which the guard was told.
+const GIT: [(&str, &str); 9] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("diff.ignoreSubmodules", "all"),
+    ("diff.submodule", "short"),
+    ("diff.renames", "true"),
+    ("log.showSignature", "false"),
+    ("log.follow", "false"),
+    ("stash.showPatch", "false"),
+    ("stash.showIncludeUntracked", "false"),
 ];
 
 /// The place where a line runs.
@@ -113,6 +117,10 @@ pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<C
             harmless && !ragmaker_confine::is_secret(name, value)
         });
         command.envs(kept).envs(SET).env("PATH", path(place.roots));
+        command.env("GIT_CONFIG_COUNT", GIT.len().to_string());
+        for (number, (key, value)) in GIT.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
     }
     for name in &place.keys.variables {
         command.env_remove(name);

@@ -1,12 +1,10 @@
 //! `git` commands that only read, in a repository whose own configuration runs no programs.
 
 use super::{
-    Place,
+    Place, contents,
     options::{self, Entry, Operands},
     refused,
 };
-use ragmaker_project::secrets::is_secret_file;
-
 use crate::{Reason, git, word::Word};
 
 /// Options of diffs. Not listed: `--output`, which writes, and `--ext-diff`, `--textconv` and
@@ -97,6 +95,7 @@ const COMMANDS: &[(&str, &str)] = &[
 
 pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
     let mut cwds = place.cwds.to_vec();
+    let mut is_literal = false;
     let mut rest = arguments;
     let command = loop {
         let Some((first, after)) = rest.split_first() else {
@@ -104,7 +103,8 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
         };
         rest = after;
         match first.text.as_str() {
-            "--no-pager" | "-P" | "--literal-pathspecs" | "--no-optional-locks" => {}
+            "--no-pager" | "-P" | "--no-optional-locks" => {}
+            "--literal-pathspecs" => is_literal = true,
             "-C" => {
                 let Some((folder, after)) = rest.split_first() else { return Err(refused("git", first)) };
                 if !folder.globs.is_empty() {
@@ -127,25 +127,14 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
     }
     if special(name, rest)? {
         let prints = name == "stash" && rest.iter().any(|word| word.text == "-p");
-        return if prints { prints_no_secret(name, place) } else { Ok(()) };
+        return if prints { contents::of_stash(place) } else { Ok(()) };
     }
     let Some((_, listed)) = COMMANDS.iter().find(|(listed, _)| *listed == name) else {
         return Err(Reason::new("option", format!("git {name} may change something")));
     };
     let entry = Entry { options: listed, operands: Operands::Text };
     let parsed = options::parse("git", &entry, rest, place)?;
-    if prints_contents(name, &parsed) {
-        prints_no_secret(name, place)?;
-    }
-    // `REVISION:PATH`, and the path of `-L 1,9:PATH`.
-    let ranges = parsed.options.iter().filter(|(option, _)| option == "-L").filter_map(|(_, value)| value.as_ref());
-    for word in parsed.operands.iter().copied().chain(ranges) {
-        if let Some((_, path)) = word.text.rsplit_once([':', ')'])
-            && is_secret_file(path.rsplit('/').next().unwrap_or(path))
-        {
-            return Err(Reason::new("secret", format!("{} may hold keys or passwords", word.text)));
-        }
-    }
+    contents::check(&contents::Call { name, parsed: &parsed, is_literal }, place)?;
     let mut operands = parsed.operands.as_slice();
     match name {
         // An operand would create a branch, a tag or a remote.
@@ -181,62 +170,6 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
         _ => {}
     }
     operands.iter().try_for_each(|word| place.path(word))
-}
-
-/// Options with which Git prints no contents of files.
-const WITHOUT_CONTENTS: [&str; 11] = [
-    "--stat",
-    "--numstat",
-    "--shortstat",
-    "--dirstat",
-    "--summary",
-    "--name-only",
-    "--name-status",
-    "--compact-summary",
-    "--no-patch",
-    "-s",
-    "--raw",
-];
-
-/// Options with which Git prints contents of files, or says whether they have a text.
-const WITH_CONTENTS: [&str; 15] = [
-    "-p",
-    "-u",
-    "--patch",
-    "-U",
-    "--unified",
-    "-L",
-    "-G",
-    "-S",
-    "-W",
-    "--function-context",
-    "--cc",
-    "--word-diff",
-    "--word-diff-regex",
-    "--color-words",
-    "--binary",
-];
-
-/// Whether a command may print the contents of files that it does not name.
-fn prints_contents(name: &str, parsed: &options::Parsed<'_>) -> bool {
-    match name {
-        // It prints an object that is a file, whatever its options are.
-        "show" | "grep" => true,
-        "cat-file" => parsed.has(&["-p"]),
-        "diff" => !parsed.has(&WITHOUT_CONTENTS) || parsed.has(&WITH_CONTENTS),
-        "log" | "whatchanged" | "reflog" | "rev-list" | "diff-tree" => parsed.has(&WITH_CONTENTS),
-        _ => false,
-    }
-}
-
-fn prints_no_secret(name: &str, place: &Place<'_>) -> Result<(), Reason> {
-    match place.cwds.iter().find_map(|cwd| git::tracked_secret(cwd)) {
-        Some(secret) => {
-            let what = format!("the repository tracks {secret}, which may hold keys, and git {name} may print it");
-            Err(Reason::new("secret", what))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Commands with subcommands.

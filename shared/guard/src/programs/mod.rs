@@ -4,6 +4,7 @@
 //! not listed needs an approval, even if the option is harmless.
 
 mod awk;
+mod contents;
 mod find;
 mod git;
 mod options;

@@ -48,6 +48,8 @@ pub(super) struct Parsed<'w> {
     pub(super) options: Vec<(String, Option<Word>)>,
     /// The operands, in order.
     pub(super) operands: Vec<&'w Word>,
+    /// The number of operands before `--`; `None` without it.
+    pub(super) before_dashes: Option<usize>,
 }
 
 impl Parsed<'_> {
@@ -138,6 +140,7 @@ pub(super) fn parse<'w>(
     while let Some(word) = rest.next() {
         let text = word.text.as_str();
         if text == "--" {
+            parsed.before_dashes = Some(parsed.operands.len());
             parsed.operands.extend(rest);
             break;
         }
