@@ -21,6 +21,7 @@
 mod choice;
 mod environment;
 mod file;
+mod key_forms;
 mod keys;
 mod load;
 mod secret;

@@ -5,6 +5,8 @@ use std::fmt;
 use memchr::memmem;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::key_forms;
+
 /// A key, which no debug output shows.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Key(String);
@@ -68,6 +70,13 @@ impl Redactor {
         }
         // What contains another comes first.
         self.0.sort_by_key(|key| std::cmp::Reverse(key.len()));
+    }
+
+    /// Adds the keys in `text`, of which the form alone says that they are keys.
+    pub fn learn(&mut self, text: &str) {
+        for key in key_forms::keys(text) {
+            self.add(key);
+        }
     }
 
     /// Adds the values of headers or of a URL's parameters, unless their names show that they are not keys.

@@ -39,3 +39,32 @@ fn an_interrupted_answer_is_kept_and_ctrl_c_twice_ends_the_program() {
     let history = std::fs::read_to_string(project.path().join(".tmp/cache/conversations/history")).unwrap();
     assert!(history.contains("My key is [key].") && !history.contains(KEY), "{history}");
 }
+
+#[test]
+fn a_key_that_a_person_types_is_kept_nowhere() {
+    let project = Project::new();
+    // Put together here: scanners of repositories would report it.
+    let typed = format!("sk-{}", "aB3dE5gH7j".repeat(4));
+    let repeats = format!("Your key is {typed}, and no key is sk-example.");
+    let endpoint = Scripted::with_script(move |_| says(WireFormat::OpenAi, &repeats, &[]));
+    let mut person = Person::start(&project, &endpoint, "--debug");
+    person.wait_for("> ");
+    person.type_keys(&format!("Use {typed} please.\r"));
+    person.wait_for("Your key is");
+    person.wait_for("> ");
+    person.type_keys("Go on.\r");
+    person.wait_for("Your key is");
+    person.wait_for("> ");
+    person.end();
+    for request in endpoint.requests() {
+        assert!(!request.body.to_string().contains(&typed), "{}", request.body);
+    }
+    let cache = project.path().join(".tmp/cache");
+    let history = std::fs::read_to_string(cache.join("conversations/history")).unwrap();
+    assert!(history.contains("Use [key] please."), "{history}");
+    let files = [cache.join("conversations"), cache.join("logs")].map(|folder| std::fs::read_dir(folder).unwrap());
+    let texts = files.into_iter().flatten().map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let texts: Vec<_> = texts.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    assert!(texts.len() >= 3 && texts.iter().all(|text| !text.contains(&typed)), "{texts:?}");
+    assert!(texts.iter().any(|text| text.contains("Your key is [key], and no key is sk-example.")), "{texts:?}");
+}

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use crate::{
     approve::{Approvals, NEEDS_APPROVAL, Verdict},
     compaction,
+    known_keys::KnownKeys,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
     prompts::{Facts, Language},
@@ -68,6 +69,7 @@ pub(crate) struct Agent {
     pub(crate) cancel: Cancel,
     /// Removes API keys from a text.
     pub(crate) blank: Box<dyn Fn(&str) -> String + Send + Sync>,
+    pub(crate) keys: KnownKeys,
     /// The request of this turn, without piped input.
     pub(crate) request: String,
     /// The calls of this turn, for the JSON output.
@@ -377,7 +379,7 @@ impl Agent {
     fn redacted(&self, event: Event) -> Event {
         let blank = &self.blank;
         match event {
-            Event::User { text } => Event::User { text: blank(&text) },
+            Event::User { text } => Event::User { text: self.keys.of_person(&text) },
             Event::Assistant { text, signatures, calls, usage, stop } => {
                 let calls = calls.into_iter().map(|call| {
                     let spelled = call.arguments.to_string();
@@ -400,7 +402,9 @@ impl Agent {
             }
             Event::Interrupted { text } => Event::Interrupted { text: blank(&text) },
             Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
-            Event::Approval { id, decision, reason } => Event::Approval { id, decision, reason: blank(&reason) },
+            Event::Approval { id, decision, reason } => {
+                Event::Approval { id, decision, reason: self.keys.of_person(&reason) }
+            }
             // Blanked when the call ended.
             event => event,
         }

@@ -15,6 +15,7 @@ mod conversation;
 mod external_tools;
 mod history;
 mod interrupt;
+mod known_keys;
 mod log;
 mod machine;
 mod markdown;

@@ -14,6 +14,7 @@ use crate::{
     arguments::Arguments,
     external_tools,
     interrupt::Signals,
+    known_keys::KnownKeys,
     log::Log,
     machine::{Event, State, next},
     prompts::Language,
@@ -38,7 +39,8 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     let mut redactor = config.redactor();
     redactor.add(endpoint.key.value());
     redactor.add_pairs(&endpoint.headers);
-    terminal.redact(redactor.clone());
+    let keys = KnownKeys::new(redactor);
+    terminal.redact(keys.clone());
     let (mut tools, warnings) = tools(arguments, host, &config, &project, signals)?;
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
@@ -83,7 +85,11 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         screen: Screen::new(arguments.output, signals.cancel().clone()),
         log,
         cancel: signals.cancel().clone(),
-        blank: Box::new(move |text| redactor.redacted(text)),
+        blank: Box::new({
+            let keys = keys.clone();
+            move |text| keys.redacted(text)
+        }),
+        keys,
         request,
         calls: vec![],
         failure: None,

@@ -11,14 +11,13 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_config::Redactor;
 use rustyline::{
     Behavior, Config, Context, Editor, Helper, completion::Completer, error::ReadlineError, highlight::Highlighter,
     hint::Hinter, history::FileHistory, validate::Validator,
 };
 use serde_json::Value;
 
-use crate::{sanitize, screen::note};
+use crate::{known_keys::KnownKeys, sanitize, screen::note};
 
 /// The commands of the prompt.
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
@@ -50,7 +49,7 @@ pub(crate) struct Terminal {
     /// The device: standard error may be a file, and a person has to see what a question is about.
     device: Option<File>,
     editing: Editing,
-    redactor: Redactor,
+    keys: KnownKeys,
 }
 
 /// Whether an editor reads a line from the terminal. It handles SIGINT itself.
@@ -125,12 +124,12 @@ impl Terminal {
     pub(crate) fn new(history: PathBuf, editing: Editing) -> Self {
         let is_there = io::stdin().is_terminal() && (io::stderr().is_terminal() || io::stdout().is_terminal());
         let device = is_there.then(|| File::options().write(true).open("/dev/tty").ok()).flatten();
-        Self { history, is_there, device, editing, redactor: Redactor::default() }
+        Self { history, is_there, device, editing, keys: KnownKeys::default() }
     }
 
-    /// Keeps the history without the keys of `redactor` from now on.
-    pub(crate) fn redact(&mut self, redactor: Redactor) {
-        self.redactor = redactor;
+    /// Keeps the history without `keys` from now on.
+    pub(crate) fn redact(&mut self, keys: KnownKeys) {
+        self.keys = keys;
     }
 
     /// Writes a line to the person.
@@ -154,7 +153,7 @@ impl Terminal {
             && let Some(mut editor) = self.editor()
         {
             // A history that cannot be kept is not worth an error.
-            let _ = editor.add_history_entry(self.redactor.redacted(text));
+            let _ = editor.add_history_entry(self.keys.of_person(text));
             let _ = editor.save_history(&self.history);
         }
         line

@@ -1,0 +1,29 @@
+//! The keys that neither files nor requests of a conversation may contain: those of the configuration, and those that the
+//! person types.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ragmaker_config::Redactor;
+
+/// The keys, shared by all that writes texts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KnownKeys(Arc<RwLock<Redactor>>);
+
+impl KnownKeys {
+    pub(crate) fn new(redactor: Redactor) -> Self {
+        Self(Arc::new(RwLock::new(redactor)))
+    }
+
+    /// `text` of the person without keys. A key that is recognised in it by its form is known from now on, so what repeats
+    /// it has no key either. Texts of tools are not searched for such forms: files of tests have keys that open nothing, and
+    /// a change of their text would be a change of the file.
+    pub(crate) fn of_person(&self, text: &str) -> String {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).learn(text);
+        self.redacted(text)
+    }
+
+    /// `text` without the known keys.
+    pub(crate) fn redacted(&self, text: &str) -> String {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).redacted(text)
+    }
+}
