@@ -70,6 +70,7 @@ impl Config {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
             let Some(text) = file::text(&path)? else {
                 let error = CONFIG_INVALID.error(format!("{} does not exist", path.display()));
+                let error = error.remedy("Give a file that exists, or leave --config out.");
                 return Err(error.detail("file", path.to_string_lossy()));
             };
             settings = resolved(file::settings(&path, &text, false)?, &path);

@@ -245,3 +245,11 @@ fn catalogs_start_at_the_folder_of_their_file() {
     assert_eq!(catalogs[1].call, ["call", "x"]);
     assert!(catalogs[0].confined && !catalogs[1].confined);
 }
+
+#[test]
+fn a_missing_file_has_its_own_remedy() {
+    let case = Case::new("", "");
+    let options = Options { file: Some("/nonexistent.toml".into()), ..case.options(&[]) };
+    let error = Config::load(case.project.path(), &options).unwrap_err();
+    assert!(error.is(CONFIG_INVALID) && error.remediation().contains("leave --config out"), "{error}");
+}
