@@ -7,14 +7,17 @@ mod clients;
 mod scripts;
 
 use ragmaker_tests::{
-    model::{ModelReply, ReceivedConversation},
+    model::{
+        ModelReply, ReceivedConversation,
+        workflows::{self, ask, gather},
+    },
     run::Output,
 };
 use serde_json::{Value, json};
 
 use crate::{
     clients::{Client, ClientSetup},
-    scripts::{VisibleResults, ask, explore, gather},
+    scripts::{VisibleResults, explore, wiki},
 };
 
 /// The client can use every tool through the server.
@@ -29,16 +32,16 @@ fn explores(client: &Client) {
 fn offers_its_tools(client: &Client, heard: &ReceivedConversation) {
     for entry in ragmaker_tests::discovery::entries() {
         let name = entry.json["name"].as_str().unwrap();
-        assert_eq!(scripts::ours(heard, name).is_some(), client.offers(name), "{name}: {:?}", heard.tools);
+        assert_eq!(workflows::ours(heard, name).is_some(), client.offers(name), "{name}: {:?}", heard.tools);
     }
 }
 
 /// The results of [`explore`] that the model received: links, a saved page, its text, an error, an image.
 fn saw_the_site(seat: &ClientSetup, heard: &ReceivedConversation, saw: VisibleResults) {
     let [links, saved, read, missing, image] = &heard.results[..] else { panic!("five results: {heard:#?}") };
-    let links: Value = scripts::json(&links.text).unwrap_or_else(|| panic!("{}", links.text));
+    let links: Value = workflows::json(&links.text).unwrap_or_else(|| panic!("{}", links.text));
     assert_eq!(links["links"][0]["href"], seat.site.url("/wiki/"), "{links}");
-    let saved: Value = scripts::json(&saved.text).unwrap_or_else(|| panic!("{}", saved.text));
+    let saved: Value = workflows::json(&saved.text).unwrap_or_else(|| panic!("{}", saved.text));
     assert_eq!(saved["catalog_updated"], true, "{saved}");
     assert!(read.text.contains("14.77 days"), "{}", read.text);
     assert!(missing.text.contains("FILE_NOT_FOUND"), "{}", missing.text);
@@ -53,7 +56,7 @@ fn saw_the_site(seat: &ClientSetup, heard: &ReceivedConversation, saw: VisibleRe
 /// names its source as `source`, where `URL` is replaced by the site's URL.
 fn gathers(client: &Client, source: &str) {
     let seat = ClientSetup::new();
-    let heard = client.gather(&seat, gather(&seat));
+    let heard = client.gather(&seat, gather(wiki(&seat)));
     let asked = format!("Gather a knowledge base from {}:", source.replace("URL", &seat.site.url("/wiki/")));
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
     let last = heard.results.last().unwrap_or_else(|| panic!("{heard:#?}"));
@@ -74,14 +77,14 @@ fn answers(client: &Client, before: &str, question: &str) {
     let listed = json!({"url": "https://tidemark.example/tides", "title": "Tides", "path": "documents/tides.md"});
     let catalog = json!({"title": "Tidemark", "documents": [listed]});
     seat.project.write("kb/tidemark/cache/catalog.json", catalog.to_string());
-    let heard = client.run(&seat, &format!("{before}{QUESTION}"), ask());
+    let heard = client.run(&seat, &format!("{before}{QUESTION}"), ask("How often do spring and neap tides come?"));
     let asked = format!("and from nothing else: {question}");
     assert!(heard.texts.iter().any(|text| text.contains(&asked)), "{:#?}", heard.texts);
     let [found, read, checked] = &heard.results[..] else { panic!("three results: {heard:#?}") };
     assert!(found.text.contains("Tidemark"), "{found:?}");
     assert!(found.text.contains("A spring tide comes"), "{found:?}");
     assert!(read.text.contains("14.77 days"), "{read:?}");
-    let checked: Value = scripts::json(&checked.text).unwrap_or_else(|| panic!("{}", checked.text));
+    let checked: Value = workflows::json(&checked.text).unwrap_or_else(|| panic!("{}", checked.text));
     assert_eq!(checked["counts"]["found"], 1, "{checked}");
 }
 
@@ -136,8 +139,8 @@ with_clients! {
     fn claude_code_only_reads_by_the_server_alone() {
         let seat = ClientSetup::new();
         let heard = clients::CLAUDE_READ_ONLY.run(&seat, "go", |_| ModelReply::Text("done".to_owned()));
-        assert!(scripts::ours(&heard, "read_file").is_some(), "{:?}", heard.tools);
-        assert!(scripts::ours(&heard, "write_file").is_none(), "{:?}", heard.tools);
+        assert!(workflows::ours(&heard, "read_file").is_some(), "{:?}", heard.tools);
+        assert!(workflows::ours(&heard, "write_file").is_none(), "{:?}", heard.tools);
     }
 
     fn codex_explores() {

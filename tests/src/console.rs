@@ -98,6 +98,7 @@ pub fn with_outputs(markdown: &str, outputs: &[String]) -> String {
 /// A project with the files of tests/project, in which the commands of one block are run.
 pub struct Console {
     project: Project,
+    variables: Vec<(&'static str, String)>,
 }
 
 impl Default for Console {
@@ -128,7 +129,14 @@ impl Console {
                 }
             }
         }
-        Self { project }
+        Self { project, variables: vec![] }
+    }
+
+    /// Sets an environment variable of the commands.
+    #[must_use]
+    pub fn env(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
+        self
     }
 
     /// Runs `command`, and returns its output on both streams as documents show it.
@@ -137,20 +145,35 @@ impl Console {
     ///
     /// If the command hangs.
     pub fn run(&self, command: &str, site: &Site) -> String {
+        let output = self.shell("", command, site).run_raw();
+        let text = String::from_utf8_lossy(&output.stdout);
+        text.replace(&site.url(""), SITE).replace(&*self.home().to_string_lossy(), HOME)
+    }
+
+    /// A script that ends at the first command that fails, with both streams in one.
+    pub fn script(&self, script: &str, site: &Site) -> Tool {
+        self.shell("set -e\n", script, site)
+    }
+
+    fn home(&self) -> &Path {
+        self.project.path().parent().unwrap_or(Path::new("/"))
+    }
+
+    fn shell(&self, options: &str, script: &str, site: &Site) -> Tool {
         let tools = executable("ragmaker-read-file");
         let others = std::env::var_os("PATH").unwrap_or_default();
         let path = tools.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&others));
-        let home = self.project.path().parent().unwrap_or(Path::new("/"));
         let mut shell = Command::new("sh");
-        let origin = site.url("");
-        shell.args(["-c", &format!("exec 2>&1\n{}", command.replace(SITE, &origin))]);
+        shell.args(["-c", &format!("exec 2>&1\n{options}{}", script.replace(SITE, &site.url("")))]);
         shell.current_dir(self.project.path()).stdin(Stdio::null());
         shell.env("PATH", std::env::join_paths(path).expect("PATH can be joined"));
         shell.env("RAGMAKER_PROJECT_ROOT", self.project.path()).env("LC_ALL", "C.UTF-8");
-        shell.env("HOME", home).env_remove("XDG_DATA_HOME");
-        let output = Tool::from(shell).run_raw();
-        let text = String::from_utf8_lossy(&output.stdout);
-        text.replace(&origin, SITE).replace(&*home.to_string_lossy(), HOME)
+        shell.env("HOME", self.home());
+        for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+            shell.env_remove(name);
+        }
+        shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        Tool::from(shell)
     }
 }
 

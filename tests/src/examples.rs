@@ -1,6 +1,5 @@
 //! The command lines in the documentation, found and checked.
 //!
-//! Every fenced block of a shell is read as a shell reads it, as far as finding the tools' command
 //! Shell blocks are parsed as far as necessary to find the tools' command lines: line continuations, quotes,
 //! comments, pipes, `xargs`, loops, substitutions, here-documents. Other blocks are parsed as sessions, where
 //! `$ ` begins a command.
@@ -61,7 +60,7 @@ pub fn scripts(markdown: &str, heading: &str) -> Vec<String> {
 }
 
 /// The fence that a line opens, and the block's language.
-fn opened(line: &str) -> Option<(&str, &str)> {
+pub(crate) fn opened(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|mark| ['`', '~'].contains(mark))?;
     let rest = line.trim_start_matches(mark);
@@ -70,7 +69,7 @@ fn opened(line: &str) -> Option<(&str, &str)> {
     (fence.len() >= 3 && !rest.contains('`')).then_some((fence, language))
 }
 
-fn closes(line: &str, fence: &str) -> bool {
+pub(crate) fn closes(line: &str, fence: &str) -> bool {
     let line = line.trim();
     line.starts_with(fence) && line.trim_start_matches(&fence[..1]).is_empty()
 }

@@ -7,6 +7,7 @@ pub mod grid;
 pub mod json;
 pub mod mcp;
 pub mod model;
+pub mod pages;
 pub mod run;
 pub mod site;
 pub mod tabs;

@@ -1,6 +1,8 @@
 //! The documentation: its examples are run, its command lines are ones that the tools take, its links lead
 //! somewhere.
 
+mod pages;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},

@@ -35,20 +35,25 @@ const ONE_BY_ONE: usize = 8;
 const AT_ONCE: usize = 4;
 
 /// The knowledge base, in the folder of the run.
-const KB: &str = "kb";
+pub(crate) const KB: &str = "kb";
 /// The folder in which its pages are saved.
 const DOCUMENTS: &str = "kb/cache/documents";
 /// The catalog that lists them.
 const CATALOG: &str = "kb/cache/catalog.json";
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    gathered(arguments.url.as_deref()).map(drop)
+}
+
+/// Gathers a knowledge base from `url`, or from the sample site. Returns the folder of the run.
+pub(crate) fn gathered(url: Option<&str>) -> anyhow::Result<PathBuf> {
     setup::run()?;
     let built = build()?;
     let folder = fresh_folder(&root().join("target/demo"))?;
-    let sample = arguments.url.is_none().then(Site::start);
-    let start = match (&sample, &arguments.url) {
-        (Some(site), _) => site.url("/wiki/"),
-        (None, url) => url.clone().unwrap_or_default(),
+    let sample = url.is_none().then(Site::start);
+    let start = match &sample {
+        Some(site) => site.url("/wiki/"),
+        None => url.unwrap_or_default().to_owned(),
     };
     let shell = Shell::new(&built, &folder)?;
 
@@ -67,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("  jq . {}", folder.join(CATALOG).display());
     println!("  less {}/*", folder.join(DOCUMENTS).display());
     println!("Every answer above, in full: {}", folder.join(shell::ANSWERS).display());
-    Ok(())
+    Ok(folder)
 }
 
 /// The tools that the demo calls.

@@ -1,6 +1,7 @@
 //! The project's tasks: `cargo xtask <task>`, each in a module of its name.
 
 mod bench;
+mod book;
 mod clients;
 mod conformance;
 mod demo;
@@ -9,6 +10,7 @@ mod engines;
 mod firefox;
 mod generate;
 mod grid;
+mod installed;
 mod model;
 mod new_tool;
 mod npm;
@@ -40,6 +42,7 @@ enum Task {
     Docs(generate::Docs),
     Integrations(generate::Integrations),
     Bench(bench::Arguments),
+    Book(book::Arguments),
     Grid(grid::Arguments),
     NewTool(new_tool::Arguments),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
             Task::Docs(arguments) => generate::run("docs", arguments.check),
             Task::Integrations(arguments) => generate::run("integrations", arguments.check),
             Task::Bench(arguments) => bench::run(&arguments),
+            Task::Book(_) => book::run(),
             Task::Grid(arguments) => grid::run(&arguments),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },

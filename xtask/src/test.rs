@@ -11,7 +11,7 @@ use argh::FromArgs;
 use ragmaker_project::programs::on_path;
 
 use crate::{
-    clients, conformance, deny, engines, firefox, generate, grid, model,
+    book, clients, conformance, deny, engines, firefox, generate, grid, model,
     process::{cargo, needed, shown},
     repeat, setup,
 };
@@ -78,6 +78,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     }
     if whole {
         steps.push(("documentation", Box::new(documentation)));
+        steps.push(("documentation site", Box::new(book::run)));
         steps.push(("licences and sources", Box::new(deny::run)));
         steps.push(("MCP conformance", Box::new(conformance::run)));
         let new_tool = ["test", "--package", "xtask", "--locked", "--", "--ignored", "new_tool"];

@@ -9,6 +9,7 @@ mod anthropic;
 mod chat;
 mod gemini;
 mod responses;
+pub mod workflows;
 
 use std::{
     sync::{Arc, Mutex, PoisonError},

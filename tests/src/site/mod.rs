@@ -8,6 +8,7 @@
 //! | page | what it does |
 //! |---|---|
 //! | `/wiki/` | the sample site: a wiki about a small open-source project, in UTF-8, Shift_JIS and EUC-JP |
+//! | `/book/` | a short book about Rust, in place of the real one in the commands of the documentation |
 //! | `/page/NAME` | a short article about NAME, which may be any text: what most links lead to |
 //! | `/links/N` | a plain page with N links, up to 20,000 |
 //! | `/links/late/MS` | 20 links that a script adds after MS |
@@ -131,6 +132,7 @@
 mod acting;
 mod apps;
 mod ask;
+mod book;
 mod broken;
 mod challenges;
 mod consent;
@@ -245,6 +247,7 @@ fn page(ask: &PageRequest<'_>) -> Option<Reply> {
     match ask.topic {
         "" => Some(html::index(table()).into()),
         "wiki" => wiki::reply(ask),
+        "book" => book::reply(ask),
         "page" => Some(html::article(&ask.rest.join("/")).into()),
         "links" => links::reply(ask),
         "act" => acting::reply(ask),

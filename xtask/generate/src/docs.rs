@@ -13,7 +13,10 @@ use ragmaker_registry::TOOLS;
 use ragmaker_tool::{Manual, Toolset};
 use serde_json::Value;
 
-use crate::files::{self, root};
+use crate::{
+    files::{self, root},
+    recordings,
+};
 
 /// The profiles of `ragmaker-mcp`, and the tools of each.
 const PROFILES: [(&str, Toolset); 4] =
@@ -32,7 +35,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
 /// Every generated document, and what it has to contain.
 fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let entries = ragmaker_registry::entries();
-    let mut files = BTreeMap::new();
+    let mut files = recordings::files()?;
     for (entry, manual) in entries.iter().zip(ragmaker_registry::manuals()) {
         let folder = root().join("tools").join(manual.command.trim_start_matches("ragmaker-"));
         let source = folder.join("examples.md");
@@ -42,6 +45,7 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     files.insert(root().join("tools/README.md"), overview(&entries));
     for (document, name, table) in [
         ("README.md", "tools", groups()),
+        ("docs/SUMMARY.md", "tool pages", tool_pages()),
         ("docs/contract.md", "variables", variables(VARIABLES)),
         ("docs/mcp.md", "profiles", profiles()),
         ("docs/configuration.md", "keys", keys()),
@@ -230,6 +234,13 @@ fn profiles() -> String {
 fn groups() -> String {
     let rows = ragmaker_registry::GROUPS.iter().map(|group| vec![group.purpose.to_owned(), group.tools.join(", ")]);
     table(&["to", "use `ragmaker-…`"], rows.collect())
+}
+
+/// The pages of the tools by purpose, for the table of contents.
+fn tool_pages() -> String {
+    let tools = ragmaker_registry::GROUPS.iter().flat_map(|group| group.tools);
+    let pages = tools.map(|name| format!("  - [{name}](../tools/{name}/README.md)"));
+    pages.collect::<Vec<_>>().join("\n") + "\n"
 }
 
 /// A section with a table; empty without rows.

@@ -6,6 +6,7 @@ mod discovery;
 mod docs;
 mod files;
 mod integrations;
+mod recordings;
 
 use std::process::ExitCode;
 
