@@ -12,7 +12,7 @@ const DISCOVERY: &str = include_str!("../../discovery.json");
 
 /// The forms in which clients take tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DeclarationFormat {
     /// Gemini: `parametersJsonSchema`.
     Gemini,
     /// The chat completions of `OpenAI`: `{"type": "function", "function": …}`.
@@ -23,7 +23,7 @@ pub enum Format {
     Mcp,
 }
 
-impl FromStr for Format {
+impl FromStr for DeclarationFormat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -145,7 +145,7 @@ impl ToolDeclaration {
     }
 
     /// The tool in the form that `format` names.
-    pub fn to(&self, format: Format) -> Value {
+    pub fn to(&self, format: DeclarationFormat) -> Value {
         let Self { entry, .. } = self;
         let (name, description) = (&entry["name"], &entry["description"]);
         let mut parameters = entry["parameters"].clone();
@@ -156,13 +156,17 @@ impl ToolDeclaration {
             members.remove("required");
         }
         match format {
-            Format::Gemini => json!({"name": name, "description": description, "parametersJsonSchema": parameters}),
-            Format::OpenAi => json!({
+            DeclarationFormat::Gemini => {
+                json!({"name": name, "description": description, "parametersJsonSchema": parameters})
+            }
+            DeclarationFormat::OpenAi => json!({
                 "type": "function",
                 "function": {"name": name, "description": description, "parameters": parameters},
             }),
-            Format::Anthropic => json!({"name": name, "description": description, "input_schema": parameters}),
-            Format::Mcp => json!({
+            DeclarationFormat::Anthropic => {
+                json!({"name": name, "description": description, "input_schema": parameters})
+            }
+            DeclarationFormat::Mcp => json!({
                 "name": name,
                 "title": self.title(),
                 "description": description,
@@ -215,8 +219,13 @@ mod tests {
             declarations.iter().map(|declaration| declaration.tool.command).eq(TOOLS.iter().map(|tool| tool.command))
         );
         for declaration in &declarations {
-            let [gemini, openai, anthropic, mcp] =
-                [Format::Gemini, Format::OpenAi, Format::Anthropic, Format::Mcp].map(|format| declaration.to(format));
+            let [gemini, openai, anthropic, mcp] = [
+                DeclarationFormat::Gemini,
+                DeclarationFormat::OpenAi,
+                DeclarationFormat::Anthropic,
+                DeclarationFormat::Mcp,
+            ]
+            .map(|format| declaration.to(format));
             assert_eq!(gemini["parametersJsonSchema"]["type"], "object");
             assert_eq!(openai["function"]["parameters"], gemini["parametersJsonSchema"]);
             assert_eq!(anthropic["input_schema"], gemini["parametersJsonSchema"]);
@@ -235,12 +244,12 @@ mod tests {
             );
         }
         let close = declarations.iter().find(|declaration| declaration.name() == "browser_close").unwrap();
-        assert_eq!(close.to(Format::Mcp)["title"], "Browser close");
+        assert_eq!(close.to(DeclarationFormat::Mcp)["title"], "Browser close");
     }
 
     #[test]
     fn declarations_are_short() {
-        let size = |profile: &str, format: Format| {
+        let size = |profile: &str, format: DeclarationFormat| {
             let selection = Selection::new(Some(profile), None, false).unwrap();
             let declarations = declarations(&selection);
             assert!(!declarations.is_empty());
@@ -249,14 +258,14 @@ mod tests {
         // Bytes: a model reads all of it with every request. All tools together have 1,000 and 1,500 for each.
         let tools = declarations(&Selection::default()).len();
         for (profile, format, most) in [
-            ("all", Format::Gemini, 1_000 * tools),
-            ("all", Format::Mcp, 1_500 * tools),
-            ("gather", Format::Gemini, 9_000),
-            ("gather", Format::Mcp, 9_000),
-            ("fetch", Format::Gemini, 9_000),
-            ("fetch", Format::Mcp, 9_000),
-            ("ask", Format::Gemini, 9_000),
-            ("ask", Format::Mcp, 9_000),
+            ("all", DeclarationFormat::Gemini, 1_000 * tools),
+            ("all", DeclarationFormat::Mcp, 1_500 * tools),
+            ("gather", DeclarationFormat::Gemini, 9_000),
+            ("gather", DeclarationFormat::Mcp, 9_000),
+            ("fetch", DeclarationFormat::Gemini, 9_000),
+            ("fetch", DeclarationFormat::Mcp, 9_000),
+            ("ask", DeclarationFormat::Gemini, 9_000),
+            ("ask", DeclarationFormat::Mcp, 9_000),
         ] {
             let size = size(profile, format);
             assert!(size <= most, "{profile} as {format:?}: {size} bytes");

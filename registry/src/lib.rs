@@ -17,7 +17,7 @@ pub mod stdin;
 pub mod subprocess;
 mod workflow;
 
-pub use declaration::{Format, Selection, ToolDeclaration, declarations};
+pub use declaration::{DeclarationFormat, Selection, ToolDeclaration, declarations};
 pub use groups::{GROUPS, Group};
 pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, main, manuals, unknown_tool, usages};
 pub use program::{arguments, fail, print};

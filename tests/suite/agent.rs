@@ -1,14 +1,14 @@
 //! `ragmaker-agent` from outside, with a scripted endpoint in place of a model.
 
-mod asking;
+mod ask_workflow;
 mod browser;
 mod commands;
 mod endpoint;
-mod ends;
 mod external_tools;
 mod interrupts;
 mod kills;
 mod lines;
+mod run_endings;
 mod terminal;
 mod tools;
 

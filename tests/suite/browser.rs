@@ -3,6 +3,7 @@
 //! Each test opens one browser and takes it through pages of one kind.
 
 mod act;
+mod batch_extract;
 mod capture;
 mod consent;
 mod content;
@@ -11,19 +12,18 @@ mod expand;
 mod files;
 mod json;
 mod kills;
-mod kinds;
+mod knowledge_base_page;
 mod links;
-mod list;
 mod loading;
-mod pages;
-#[cfg(target_os = "linux")]
-pub(crate) mod plain;
 mod readiness;
 mod refusals;
 mod remote;
 mod security;
 mod sessions;
 mod state;
+mod step_kinds;
+#[cfg(target_os = "linux")]
+pub(crate) mod webdriver_only;
 mod windows;
 
 use ragmaker_tests::visitor::Visitor;

@@ -19,7 +19,7 @@ use ragmaker_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::browser::plain::{
+use crate::browser::webdriver_only::{
     assert_declined, assert_expanded, assert_pictures, assert_refusals, assert_state, assert_steps,
 };
 

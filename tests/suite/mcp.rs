@@ -5,10 +5,10 @@ mod browser;
 mod conformance;
 mod external_tools;
 mod http;
-mod offered;
 mod processes;
 mod resources;
 mod state;
+mod tool_selection;
 
 use std::{
     fs,

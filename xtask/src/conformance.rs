@@ -11,7 +11,7 @@ use anyhow::{Context, ensure};
 use ragmaker_project::programs::on_path;
 
 use crate::{
-    process::{cargo, needed, quiet, root, shown},
+    process::{cargo, needed, quiet, root, run_visibly},
     python::environment,
 };
 
@@ -30,7 +30,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     // Of the whole workspace, whose features are those of the other steps: nothing is built twice.
     let test = ["test", "--workspace", "--test", "suite", "--locked", "--"];
-    shown(cargo(&test).args(["--ignored", "mcp::conformance"]))
+    run_visibly(cargo(&test).args(["--ignored", "mcp::conformance"]))
 }
 
 fn install() -> anyhow::Result<()> {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::{
     installed::program,
-    process::{quiet, root, shown},
+    process::{quiet, root, run_visibly},
 };
 
 /// The version that is installed if there is none on PATH. It takes about a minute on two cores.
@@ -21,13 +21,13 @@ pub(crate) fn run() -> anyhow::Result<()> {
         command.args(["--all-features", "--locked"]).current_dir(root());
         command
     };
-    // It warns of every crate that is there in two versions, which is allowed: shown if it fails.
+    // It warns of every crate that is there in two versions, which is allowed: run_visibly if it fails.
     quiet(&format!("cargo deny check {}", CHECKS.join(" ")), command().arg("check").args(CHECKS))?;
     if !fetched(&mut command()) {
         println!("advisories were not checked: their database cannot be reached");
         return Ok(());
     }
-    shown(command().args(["check", "advisories"]))
+    run_visibly(command().args(["check", "advisories"]))
 }
 
 /// Whether the database of advisories is there and up to date.

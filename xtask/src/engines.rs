@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::{
-    process::{cargo, quiet, root, shown},
+    process::{cargo, quiet, root, run_visibly},
     python::environment,
     setup,
 };
@@ -30,5 +30,5 @@ const WHEEL: &str = "shared/markdown/python";
 /// Runs the tests with them, one at a time: each engine takes all cores.
 pub(crate) fn test() -> anyhow::Result<()> {
     let test = ["test", "--workspace", "--test", "suite", "--locked", "--"];
-    shown(cargo(&test).args(["--ignored", "--test-threads", "1", "engines::"]))
+    run_visibly(cargo(&test).args(["--ignored", "--test-threads", "1", "engines::"]))
 }

@@ -4,7 +4,7 @@ use anyhow::Context;
 
 use crate::{
     grid,
-    process::{cargo, root, shown},
+    process::{cargo, root, run_visibly},
     setup,
 };
 
@@ -22,7 +22,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
     install.arg("--root").arg(&folder).arg("--target-dir").arg(folder.join("build"));
     let built = folder.join("bin").join(format!("geckodriver{}", std::env::consts::EXE_SUFFIX));
     if !built.is_file() {
-        shown(&mut install).context(FAILURE)?;
+        run_visibly(&mut install).context(FAILURE)?;
         std::fs::remove_dir_all(folder.join("build")).context("cannot remove what was built for geckodriver")?;
     }
     Ok(())
@@ -31,5 +31,5 @@ pub(crate) fn install() -> anyhow::Result<()> {
 /// Runs the tests with Firefox, one at a time.
 pub(crate) fn test() -> anyhow::Result<()> {
     let test = ["test", "--workspace", "--test", "suite", "--locked", "--"];
-    shown(cargo(&test).args(["--ignored", "--test-threads", "1", "firefox::"]))
+    run_visibly(cargo(&test).args(["--ignored", "--test-threads", "1", "firefox::"]))
 }

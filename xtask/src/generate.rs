@@ -4,7 +4,7 @@
 
 use argh::FromArgs;
 
-use crate::process::{cargo, shown};
+use crate::process::{cargo, run_visibly};
 
 /// Write every discovery.json from the tools' own argument definitions.
 #[derive(FromArgs)]
@@ -36,5 +36,5 @@ pub(crate) struct Integrations {
 /// Writes the files of this kind, or fails where they are not what they would be.
 pub(crate) fn run(kind: &str, check: bool) -> anyhow::Result<()> {
     let mut command = cargo(&["run", "--quiet", "--package", "xtask-generate", "--", kind]);
-    shown(command.args(check.then_some("--check")))
+    run_visibly(command.args(check.then_some("--check")))
 }

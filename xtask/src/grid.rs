@@ -8,7 +8,7 @@ use ragmaker_tests::grid::{Grid, JAR, Settings};
 
 use crate::{
     npm::List,
-    process::{cargo, shown},
+    process::{cargo, run_visibly},
     setup,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn install() -> anyhow::Result<()> {
 /// Runs the tests with a grid, one at a time: each starts one with several browsers.
 pub(crate) fn test() -> anyhow::Result<()> {
     let test = ["test", "--workspace", "--test", "suite", "--locked", "--"];
-    shown(cargo(&test).args(["--ignored", "--test-threads", "1", "grid::"]))
+    run_visibly(cargo(&test).args(["--ignored", "--test-threads", "1", "grid::"]))
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {

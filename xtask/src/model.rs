@@ -4,7 +4,7 @@
 use anyhow::Context;
 
 use crate::{
-    process::{cargo, root, shown},
+    process::{cargo, root, run_visibly},
     python::environment,
 };
 
@@ -17,5 +17,5 @@ pub(crate) fn install() -> anyhow::Result<()> {
 
 /// Runs the tests with it.
 pub(crate) fn test() -> anyhow::Result<()> {
-    shown(&mut cargo(&["test", "--package", "ragmaker-model", "--test", "live", "--locked", "--", "--ignored"]))
+    run_visibly(&mut cargo(&["test", "--package", "ragmaker-model", "--test", "live", "--locked", "--", "--ignored"]))
 }

@@ -9,7 +9,7 @@ use std::{
 use anyhow::{Context, ensure};
 use argh::FromArgs;
 
-use crate::process::{cargo, root, shown};
+use crate::process::{cargo, root, run_visibly};
 
 /// Write the files of a new tool and add it to the list of tools.
 #[derive(FromArgs)]
@@ -36,9 +36,9 @@ pub(crate) fn run(Arguments { name }: &Arguments) -> anyhow::Result<()> {
     let folder = write(root(), name)?;
     // This program was built without the tool; the next build of it knows it.
     for task in ["discovery", "docs"] {
-        shown(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", task]))?;
+        run_visibly(&mut cargo(&["run", "--quiet", "--package", "xtask", "--", task]))?;
     }
-    shown(&mut cargo(&["test", "--quiet", "--package", &format!("ragmaker-{name}")]))?;
+    run_visibly(&mut cargo(&["test", "--quiet", "--package", &format!("ragmaker-{name}")]))?;
     println!("{} contains a sample tool that counts characters; replace its code.", folder.display());
     println!(
         "Add it to a group in registry/src/groups.rs. Run `cargo xtask discovery` and `cargo xtask docs` after each change."

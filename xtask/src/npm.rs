@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 
-use crate::process::{needed, root, shown};
+use crate::process::{needed, root, run_visibly};
 
 /// The manifest for npm, in a folder of tests/ and, after the installation, in the one of target/.
 const MANIFEST: &str = "package.json";
@@ -38,11 +38,11 @@ impl List {
         fs::copy(self.pinned(), folder.join(MANIFEST)).context("cannot copy the list of packages")?;
         let mut install = Command::new(&npm);
         install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]);
-        shown(install.current_dir(&folder)).context("npm could not install them").context(self.failure)?;
+        run_visibly(install.current_dir(&folder)).context("npm could not install them").context(self.failure)?;
         if !self.with_scripts.is_empty() {
             let mut rebuild = Command::new(npm);
             rebuild.arg("rebuild").args(self.with_scripts).current_dir(&folder);
-            shown(&mut rebuild).context("npm could not finish their installation").context(self.failure)?;
+            run_visibly(&mut rebuild).context("npm could not finish their installation").context(self.failure)?;
         }
         for file in self.files {
             ensure!(folder.join(file).exists(), "{}: npm did not install {file}", self.failure);

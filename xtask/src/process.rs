@@ -26,7 +26,7 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
 }
 
 /// Runs `command` with this process's own input and output, its line printed before.
-pub(crate) fn shown(command: &mut Command) -> anyhow::Result<()> {
+pub(crate) fn run_visibly(command: &mut Command) -> anyhow::Result<()> {
     let line = line(command);
     println!("$ {line}");
     io::stdout().flush()?;
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told() {
-        let error = shown(Command::new(env::current_exe().unwrap()).arg("--no-such-option")).unwrap_err();
+        let error = run_visibly(Command::new(env::current_exe().unwrap()).arg("--no-such-option")).unwrap_err();
         assert!(error.to_string().contains("--no-such-option"), "{error}");
     }
 }

@@ -12,7 +12,7 @@ use ragmaker_project::programs::on_path;
 
 use crate::{
     book, clients, conformance, deny, engines, firefox, generate, grid, model,
-    process::{cargo, needed, shown},
+    process::{cargo, needed, run_visibly},
     repeat, setup,
 };
 
@@ -82,10 +82,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("licences and sources", Box::new(deny::run)));
         steps.push(("MCP conformance", Box::new(conformance::run)));
         let new_tool = ["test", "--package", "xtask", "--locked", "--", "--ignored", "new_tool"];
-        steps.push(("new-tool template", Box::new(move || shown(&mut cargo(&new_tool)))));
+        steps.push(("new-tool template", Box::new(move || run_visibly(&mut cargo(&new_tool)))));
     }
     // The tests drive executables of other packages, which `cargo test` alone does not build.
-    steps.push(("executables", Box::new(|| shown(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
+    steps.push(("executables", Box::new(|| run_visibly(&mut cargo(&["build", "--workspace", "--bins", "--locked"])))));
     let test = move || {
         let filter = filter.as_deref();
         let arguments = ["test", "--workspace", "--locked", "--no-fail-fast"];
@@ -137,7 +137,7 @@ fn required(clients: bool) -> anyhow::Result<()> {
 /// Builds the documentation, in which a broken link is an error.
 fn documentation() -> anyhow::Result<()> {
     let mut doc = cargo(&["doc", "--no-deps", "--workspace", "--locked", "--quiet"]);
-    shown(doc.env("RUSTDOCFLAGS", "--deny warnings"))
+    run_visibly(doc.env("RUSTDOCFLAGS", "--deny warnings"))
 }
 
 /// Runs the tests that drive real clients, two at a time: each starts a browser.
@@ -153,11 +153,11 @@ fn linted(subcommand: &str, component: &str, arguments: &[&str]) -> anyhow::Resu
         version.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     };
     if !present() && on_path("rustup").is_some() {
-        shown(Command::new("rustup").args(["component", "add", component]))?;
+        run_visibly(Command::new("rustup").args(["component", "add", component]))?;
     }
     if !present() {
         println!("skipped: this Rust has no {component}, and there is no rustup to add it");
         return Ok(());
     }
-    shown(&mut cargo(arguments))
+    run_visibly(&mut cargo(arguments))
 }

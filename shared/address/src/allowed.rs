@@ -25,7 +25,7 @@ pub const ERRORS: &[Code] = &[URL_NOT_ALLOWED, DOMAIN_NOT_ALLOWED];
 pub const MAX_BYTES: usize = 8000;
 
 /// The maximum length in characters of a refused address that an error repeats.
-const SHOWN: usize = 200;
+const MAX_MESSAGE_CHARACTERS: usize = 200;
 
 /// The URL in `text`, an argument `--url`.
 ///
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Result<Url, Error> {
 ///
 /// [`URL_NOT_ALLOWED`].
 pub fn check(url: &Url) -> Result<(), Error> {
-    let shown = || url.as_str().chars().take(SHOWN).collect::<String>();
+    let shown = || url.as_str().chars().take(MAX_MESSAGE_CHARACTERS).collect::<String>();
     if !matches!(url.scheme(), "http" | "https") {
         return Err(URL_NOT_ALLOWED
             .error(format!("only http and https are opened, not {}", shown()))
@@ -100,10 +100,10 @@ impl Domains {
         let within = |list: &Vec<Host>| list.is_empty() || list.iter().any(|domain| contains(domain, url));
         let Some(list) = self.lists.iter().find(|list| !within(list)) else { return Ok(()) };
         let allowed: Vec<String> = list.iter().take(20).map(Host::to_string).collect();
-        let host: String = url.host_str().unwrap_or_default().chars().take(SHOWN).collect();
+        let host: String = url.host_str().unwrap_or_default().chars().take(MAX_MESSAGE_CHARACTERS).collect();
         Err(DOMAIN_NOT_ALLOWED
             .error(format!("pages of {host} may not be opened, only those of {}", allowed.join(", ")))
-            .detail("url", url.as_str().chars().take(SHOWN).collect::<String>())
+            .detail("url", url.as_str().chars().take(MAX_MESSAGE_CHARACTERS).collect::<String>())
             .detail("allowed", allowed))
     }
 }

@@ -10,7 +10,7 @@ use ragmaker_catalog::Listed;
 use ragmaker_document::WrongPage;
 use sha2::{Digest, Sha256};
 
-use crate::finding::{Finding, Kind};
+use crate::finding::{Finding, FindingKind};
 
 /// The largest document that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
@@ -31,30 +31,30 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
     let (path, url) = (listed.path.as_deref(), listed.url.as_deref());
     let mut found = |kind, message: String| findings.push(Finding::new(kind, message).at(path, url));
     if url.is_none() {
-        found(Kind::UrlMissing, "the catalog has no url for the document".into());
+        found(FindingKind::UrlMissing, "the catalog has no url for the document".into());
     }
     if listed.title.is_none() {
-        found(Kind::DocumentTitleMissing, "the catalog has no title for the document".into());
+        found(FindingKind::DocumentTitleMissing, "the catalog has no title for the document".into());
     }
     let Some(given) = path else {
-        found(Kind::PathMissing, "the catalog has no path for the document".into());
+        found(FindingKind::PathMissing, "the catalog has no path for the document".into());
         return None;
     };
     let file = match fs::canonicalize(folder.join(given)) {
         Ok(file) => file,
         Err(error) => {
-            found(Kind::FileMissing, format!("the file cannot be found: {error}"));
+            found(FindingKind::FileMissing, format!("the file cannot be found: {error}"));
             return None;
         }
     };
     if !file.starts_with(root) {
-        found(Kind::PathOutside, format!("the file is outside the knowledge base: {}", file.display()));
+        found(FindingKind::PathOutside, format!("the file is outside the knowledge base: {}", file.display()));
         return None;
     }
     let text = match read(&file) {
         Ok(text) => text,
         Err(reason) => {
-            found(Kind::NotReadable, reason);
+            found(FindingKind::NotReadable, reason);
             return None;
         }
     };
@@ -64,28 +64,28 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
             match (parsed.field("source_url"), url) {
                 (Some(source), Some(url)) if source != url => {
                     found(
-                        Kind::SourceMismatch,
+                        FindingKind::SourceMismatch,
                         format!("the front matter of the file has a different source_url: {source}"),
                     );
                 }
-                (None, _) => found(Kind::FrontMatterInvalid, "the front matter has no source_url".into()),
+                (None, _) => found(FindingKind::FrontMatterInvalid, "the front matter has no source_url".into()),
                 _ => {}
             }
             confidence = parsed.field("confidence").and_then(|confidence| confidence.parse().ok());
             (parsed.field("title").unwrap_or_default().to_owned(), parsed.body)
         }
         Err(error) => {
-            found(Kind::FrontMatterInvalid, error.to_string());
+            found(FindingKind::FrontMatterInvalid, error.to_string());
             (String::new(), text.as_str())
         }
     };
     if is_empty(body) {
-        found(Kind::EmptyDocument, "the document has no text except its headings".into());
+        found(FindingKind::EmptyDocument, "the document has no text except its headings".into());
     } else if let Some(page) = WrongPage::recognize(&title, body) {
         let kind = match page {
-            WrongPage::Challenge => Kind::ChallengePage,
-            WrongPage::Error => Kind::ErrorPage,
-            WrongPage::Login => Kind::LoginPage,
+            WrongPage::Challenge => FindingKind::ChallengePage,
+            WrongPage::Error => FindingKind::ErrorPage,
+            WrongPage::Login => FindingKind::LoginPage,
         };
         found(kind, format!("the document looks like {}: {title:?}", page.name()));
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 /// A kind of finding; its name in the report is in snake case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FindingKind {
     /// The catalog lists no document.
     NoDocuments,
     /// The knowledge base has no title.
@@ -53,7 +53,7 @@ pub enum Kind {
     Leftover,
 }
 
-impl Kind {
+impl FindingKind {
     /// The advice for this kind.
     fn remedy(self) -> &'static str {
         match self {
@@ -100,7 +100,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// The kind.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The path of the document's file: as in the catalog, or relative to the catalog if it is not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
@@ -114,7 +114,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: FindingKind, message: impl Into<String>) -> Self {
         Self { kind, path: None, url: None, message: short(&message.into()), remedy: kind.remedy().to_owned() }
     }
 

@@ -13,7 +13,7 @@ use std::{
 
 use ragmaker_catalog::{Catalog, Contents, Listed};
 
-pub use finding::{Finding, Kind};
+pub use finding::{Finding, FindingKind};
 
 /// The result of an audit.
 #[derive(Debug, Default)]
@@ -30,13 +30,13 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
     let mut audit = Audit::default();
     let Audit { findings, advice } = &mut audit;
     if contents.documents.is_empty() {
-        findings.push(Finding::new(Kind::NoDocuments, "the catalog lists no document"));
+        findings.push(Finding::new(FindingKind::NoDocuments, "the catalog lists no document"));
     }
     if contents.header.title.is_none() {
-        findings.push(Finding::new(Kind::TitleMissing, "the knowledge base has no title"));
+        findings.push(Finding::new(FindingKind::TitleMissing, "the knowledge base has no title"));
     }
     if contents.header.summary.is_none() {
-        findings.push(Finding::new(Kind::SummaryMissing, "the knowledge base has no summary"));
+        findings.push(Finding::new(FindingKind::SummaryMissing, "the knowledge base has no summary"));
     }
     // The catalog was read a moment ago. If it was removed meanwhile, the next run reports that.
     let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return audit };
@@ -48,29 +48,29 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
             findings.push(finding.at(document.path.as_deref(), document.url.as_deref()));
         };
         if let Some(other) = document.url.as_ref().and_then(|url| unique.urls.insert(url.clone(), document)) {
-            found(Kind::DuplicateUrl, "another entry has this url", other);
+            found(FindingKind::DuplicateUrl, "another entry has this url", other);
         }
         let mut advise = |kind, message: String| {
             advice.push(Finding::new(kind, message).at(document.path.as_deref(), document.url.as_deref()));
         };
         if document.summary.is_none() {
-            advise(Kind::DocumentSummaryMissing, "the catalog has no summary for the document".into());
+            advise(FindingKind::DocumentSummaryMissing, "the catalog has no summary for the document".into());
         }
         let Some(checked) = checked else { continue };
         if let Some(confidence) = checked.confidence.filter(|&confidence| confidence < DOUBTFUL) {
             advise(
-                Kind::DoubtfulContent,
+                FindingKind::DoubtfulContent,
                 format!("the extraction chose this content with a confidence of {confidence}"),
             );
         }
         if let Some(other) = unique.files.insert(checked.file, document) {
-            found(Kind::DuplicatePath, "another entry has this file", other);
+            found(FindingKind::DuplicatePath, "another entry has this file", other);
         } else if let Some(other) = unique.texts.insert(checked.hash, document) {
-            found(Kind::DuplicateContent, "another document has the same text", other);
+            found(FindingKind::DuplicateContent, "another document has the same text", other);
         }
     }
     // Possible problems precede missing information.
-    advice.sort_by_key(|finding| finding.kind != Kind::DoubtfulContent);
+    advice.sort_by_key(|finding| finding.kind != FindingKind::DoubtfulContent);
     findings.extend(unlisted::find(catalog, &folder, &catalog.listed_files(contents)));
     audit
 }

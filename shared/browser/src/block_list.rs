@@ -143,14 +143,14 @@ fn write(compiled: &Path, bytes: &[u8]) -> io::Result<()> {
     create_private(folder)?;
     // Most of the other files were compiled from lists that have changed.
     let others: Vec<_> = fs::read_dir(folder)?.flatten().collect();
-    for other in others.iter().filter(|_| others.len() >= KEPT) {
+    for other in others.iter().filter(|_| others.len() >= MAX_COMPILED_LISTS) {
         let _ = fs::remove_file(other.path());
     }
     ragmaker_fs::write_atomically(compiled, ragmaker_fs::Replace::default(), |file| file.write_all(bytes)).map(drop)
 }
 
 /// The number of compiled sets of lists that are kept.
-const KEPT: usize = 8;
+const MAX_COMPILED_LISTS: usize = 8;
 
 fn unreadable(file: &Path, why: &str) -> Error {
     let message = format!("cannot read the filter list {}: {why}", file.display());

@@ -12,7 +12,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error, Invocation};
 
 use crate::{
     block_list::BlockList,
-    kind::Kind,
+    kind::BrowserKind,
     limits::LIMITS,
     profile::Profile,
     remote::Remote,
@@ -22,7 +22,7 @@ use crate::{
 
 /// A session with the restrictions of the host.
 #[derive(Clone, Debug)]
-pub struct Browsing {
+pub struct RestrictedSession {
     /// The session's profile.
     pub(crate) profile: Profile,
     /// The domains whose pages may be opened.
@@ -39,7 +39,7 @@ pub struct Browsing {
     pub(crate) reserves: Cell<bool>,
 }
 
-impl Browsing {
+impl RestrictedSession {
     /// The session called `session`, or the default one, with the options of the host.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl Browsing {
 
     /// Restricts the session to `machines`.
     #[must_use]
-    pub fn within(self, machines: Machines) -> Self {
+    pub fn restricted_to(self, machines: Machines) -> Self {
         Self { machines, ..self }
     }
 
@@ -81,11 +81,11 @@ impl Browsing {
     /// # Errors
     ///
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS).
-    pub fn hold(&self) -> Result<Option<BrowserReservation>, Error> {
+    pub fn reserve_local(&self) -> Result<Option<BrowserReservation>, Error> {
         if self.remote.is_some() {
             return Ok(None);
         }
-        BrowserLease::enter(&self.profile, false, Instant::now() + LIMITS.call)
+        BrowserLease::acquire(&self.profile, false, Instant::now() + LIMITS.call)
             .map(|in_use| Some(BrowserReservation::new(in_use)))
     }
 
@@ -98,31 +98,31 @@ impl Browsing {
     pub fn reserve(&self, timeout: Option<Duration>, give_up: &dyn Fn() -> bool) -> Result<(), Error> {
         let Some(remote) = &self.remote else { return Ok(()) };
         self.reserves.set(true);
-        let in_use = remote.enter(&self.profile, false, Instant::now() + timeout.unwrap_or(LIMITS.call), give_up)?;
-        self.leave(in_use, None);
+        let in_use = remote.acquire(&self.profile, false, Instant::now() + timeout.unwrap_or(LIMITS.call), give_up)?;
+        self.release(in_use, None);
         Ok(())
     }
 
     /// The number of pages that can be visited in parallel, at most `wanted`: Firefox has one tab.
     pub fn max_parallel_pages(&self, wanted: usize) -> usize {
-        if self.remote.is_none() && self.profile.kind() == Kind::Firefox { 1 } else { wanted }
+        if self.remote.is_none() && self.profile.kind() == BrowserKind::Firefox { 1 } else { wanted }
     }
 
     /// Connects to a browser, or starts or borrows one.
-    pub(crate) fn enter(&self, visible: bool, deadline: Instant) -> Result<BrowserLease, Error> {
+    pub(crate) fn acquire(&self, visible: bool, deadline: Instant) -> Result<BrowserLease, Error> {
         match &self.remote {
-            Some(remote) => remote.enter(&self.profile, visible, deadline, &|| false),
-            None => BrowserLease::enter(&self.profile, visible, deadline),
+            Some(remote) => remote.acquire(&self.profile, visible, deadline, &|| false),
+            None => BrowserLease::acquire(&self.profile, visible, deadline),
         }
     }
 
     /// Stops using the browser after a visit that ended with `error`. A remote one is kept for the next visit.
-    pub(crate) fn leave(&self, in_use: BrowserLease, error: Option<&Error>) {
+    pub(crate) fn release(&self, in_use: BrowserLease, error: Option<&Error>) {
         match &self.remote {
             Some(remote) if in_use.profile().is_temporary() && !error.is_some_and(|error| in_use.is_spent(error)) => {
                 remote.keep(in_use);
             }
-            _ => in_use.leave(),
+            _ => in_use.release(),
         }
     }
 
@@ -131,8 +131,8 @@ impl Browsing {
         let error =
             ARGUMENT_ERROR.error(format!("{what} a browser with a DevTools socket, which this one does not have"));
         match self.profile.kind() {
-            Kind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
-            Kind::Chromium => error
+            BrowserKind::Firefox => error.remedy("Use Chromium: unset RAGMAKER_BROWSER.").detail("argument", BROWSER),
+            BrowserKind::Chromium => error
                 .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
                 .detail("argument", "--webdriver-url"),
         }

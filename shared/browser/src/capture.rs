@@ -2,7 +2,7 @@
 
 /// The file format of a screenshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureFormat {
+pub enum ScreenshotFormat {
     /// Without loss.
     Png,
     /// Smaller.
@@ -11,7 +11,7 @@ pub enum PictureFormat {
 
 /// The part of a page that a screenshot shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PictureArea<'a> {
+pub enum ScreenshotArea<'a> {
     /// The visible part.
     Viewport,
     /// The whole page.
@@ -22,11 +22,11 @@ pub enum PictureArea<'a> {
 
 /// A requested screenshot.
 #[derive(Clone, Copy, Debug)]
-pub struct PictureRequest<'a> {
+pub struct ScreenshotRequest<'a> {
     /// Its format.
-    pub format: PictureFormat,
+    pub format: ScreenshotFormat,
     /// The part of the page.
-    pub area: PictureArea<'a>,
+    pub area: ScreenshotArea<'a>,
     /// Whether the listed elements have their numbers in it.
     pub numbered: bool,
     /// The maximum length in characters of a smaller copy in base64, if there is to be one.
@@ -37,14 +37,14 @@ pub struct PictureRequest<'a> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Capture<'a> {
     /// The screenshot.
-    pub picture: Option<PictureRequest<'a>>,
+    pub screenshot: Option<ScreenshotRequest<'a>>,
     /// Whether the page is printed as a PDF.
     pub pdf: bool,
 }
 
 /// A screenshot of a page.
 #[derive(Clone, Debug)]
-pub struct Picture {
+pub struct Screenshot {
     /// The file in base64.
     pub base64: String,
     /// The width in pixels.
@@ -61,7 +61,7 @@ pub struct Picture {
 #[derive(Clone, Debug, Default)]
 pub struct Captured {
     /// The screenshot.
-    pub picture: Option<Picture>,
+    pub screenshot: Option<Screenshot>,
     /// The PDF in base64.
     pub pdf: Option<String>,
 }
@@ -69,6 +69,6 @@ pub struct Captured {
 impl Capture<'_> {
     /// Whether anything is requested.
     pub fn is_any(&self) -> bool {
-        self.picture.is_some() || self.pdf
+        self.screenshot.is_some() || self.pdf
     }
 }

@@ -6,7 +6,7 @@ use url::Url;
 use crate::codes::{BROWSER_LOST, NAVIGATION_FAILED, NOT_A_PAGE, PAGE_CRASHED, TIMEOUT};
 
 /// The longest part of the browser's own message in an error, in characters.
-const SHOWN: usize = 300;
+const MAX_MESSAGE_CHARACTERS: usize = 300;
 
 /// The reason why a WebDriver or DevTools command has no result.
 #[derive(Debug)]
@@ -29,8 +29,10 @@ impl CommandError {
     /// The error for a command that concerns no page.
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::Failed(words) => BROWSER_LOST
-                .error(format!("the browser refused a command: {}", words.chars().take(SHOWN).collect::<String>())),
+            Self::Failed(words) => BROWSER_LOST.error(format!(
+                "the browser refused a command: {}",
+                words.chars().take(MAX_MESSAGE_CHARACTERS).collect::<String>()
+            )),
             _ => BROWSER_LOST.error("the connection to the browser was lost during the call"),
         }
     }

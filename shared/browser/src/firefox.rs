@@ -14,7 +14,7 @@ use crate::{
     codes::BROWSER_FAILED,
     endpoint::Endpoint,
     find::Program,
-    launch::{Launch, Lines, end, record},
+    launch::{Launch, OutputLines, end, record},
     limits, process,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
@@ -40,7 +40,7 @@ fn start_driver(program: &Path) -> Result<(Child, Url), Error> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
-    let (lines, until) = (Lines::of(&mut child), Instant::now() + limits::LAUNCH_TIMEOUT);
+    let (lines, until) = (OutputLines::of(&mut child), Instant::now() + limits::LAUNCH_TIMEOUT);
     let mut last = None;
     while let Some(line) = lines.next(until) {
         if let Some(url) = driver_url(&line) {
@@ -124,7 +124,7 @@ pub(crate) fn runs(running: &Running) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kind::Kind;
+    use crate::kind::BrowserKind;
 
     #[test]
     fn the_driver_says_where_it_listens() {
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn another_machine_is_asked_for_nothing_of_this_one() {
         let launch = Launch {
-            browser: Kind::Firefox,
+            browser: BrowserKind::Firefox,
             headless: true,
             stays: false,
             idle_seconds: 1,

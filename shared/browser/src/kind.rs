@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// A kind of browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Kind {
+pub(crate) enum BrowserKind {
     /// Chromium or Google Chrome, driven by its DevTools socket.
     #[default]
     Chromium,
@@ -16,7 +16,7 @@ pub(crate) enum Kind {
     Firefox,
 }
 
-impl Kind {
+impl BrowserKind {
     /// The one that the environment names.
     pub(crate) fn chosen() -> Result<Self, Error> {
         env::var_os(BROWSER).map_or(Ok(Self::default()), |name| Self::named(&name.to_string_lossy()))
@@ -40,9 +40,11 @@ mod tests {
 
     #[test]
     fn a_browser_is_named_or_refused() {
-        for (name, kind) in [("", Kind::Chromium), ("chromium", Kind::Chromium), ("Firefox", Kind::Firefox)] {
-            assert_eq!(Kind::named(name).unwrap(), kind);
+        for (name, kind) in
+            [("", BrowserKind::Chromium), ("chromium", BrowserKind::Chromium), ("Firefox", BrowserKind::Firefox)]
+        {
+            assert_eq!(BrowserKind::named(name).unwrap(), kind);
         }
-        assert!(Kind::named("safari").unwrap_err().is(ARGUMENT_ERROR));
+        assert!(BrowserKind::named("safari").unwrap_err().is(ARGUMENT_ERROR));
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     codes::{BROWSER_FAILED, PROFILE_IN_USE},
     endpoint::Endpoint,
     find::Program,
-    kind::Kind,
+    kind::BrowserKind,
     limits, process,
     profile::{Profile, Running},
     webdriver::{Driver, NoSession},
@@ -29,7 +29,7 @@ use crate::{
 /// The properties of a browser to start.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Launch {
-    pub(crate) browser: Kind,
+    pub(crate) browser: BrowserKind,
     pub(crate) headless: bool,
     pub(crate) stays: bool,
     pub(crate) idle_seconds: u64,
@@ -79,7 +79,7 @@ fn start_driver(program: &Path) -> Result<StartedDriver, Error> {
             .spawn()
             .map_err(|error| BROWSER_FAILED.error(format!("cannot start {}: {error}", program.display())))?;
         let mut version = String::new();
-        let lines = Lines::of(&mut child);
+        let lines = OutputLines::of(&mut child);
         while let Some(line) = lines.next(until) {
             if let Some(rest) = line.strip_prefix("Starting ChromeDriver ") {
                 version = rest.split('.').next().unwrap_or_default().to_owned();
@@ -234,9 +234,9 @@ pub(crate) fn holder(profile: &Profile) -> Option<u32> {
 }
 
 /// The output lines of a child process, each with a deadline.
-pub(crate) struct Lines(mpsc::Receiver<String>);
+pub(crate) struct OutputLines(mpsc::Receiver<String>);
 
-impl Lines {
+impl OutputLines {
     /// The lines of a child with piped standard output.
     pub(crate) fn of(child: &mut Child) -> Self {
         let (send, receive) = mpsc::channel();
@@ -277,7 +277,7 @@ mod tests {
         let profile = Profile::at("x".into(), "/p/profile".into());
         let args = |headless, sandbox| {
             let launch = Launch {
-                browser: Kind::Chromium,
+                browser: BrowserKind::Chromium,
                 headless,
                 stays: false,
                 idle_seconds: 1,
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn lines_of_a_child_have_a_deadline() {
         let mut child = Command::new("sh").args(["-c", "echo one; sleep 60"]).stdout(Stdio::piped()).spawn().unwrap();
-        let lines = Lines::of(&mut child);
+        let lines = OutputLines::of(&mut child);
         assert_eq!(lines.next(Instant::now() + limits::LAUNCH_TIMEOUT).as_deref(), Some("one"));
         assert_eq!(lines.next(Instant::now() + std::time::Duration::from_millis(10)), None);
         end(&mut child);

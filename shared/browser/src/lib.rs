@@ -1,6 +1,6 @@
 //! Browser sessions: starts or connects to a real Chromium, visits pages in it, and closes it.
 //!
-//! [`Browsing`] is a session with the restrictions of the host. [`Visit`] is the main entry: it connects to the
+//! [`RestrictedSession`] is a session with the restrictions of the host. [`Visit`] is the main entry: it connects to the
 //! session's browser, borrows a tab, navigates to the page, waits until the page is ready, and returns its content.
 //!
 //! | module | what it does | uses |
@@ -87,21 +87,21 @@ mod webdriver_only;
 
 pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
-pub use browsing::Browsing;
-pub use capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest};
+pub use browsing::RestrictedSession;
+pub use capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest};
 pub use consent::{Consent, ConsentOutcome};
 pub use cookie::{Cookie, cookies_by_domain};
 pub use elements::{ElementScope, ListedElement};
 pub use expansion::{Expand, Expanded};
 pub use loading::Load;
 pub use navigation::Target;
-pub use page::{Link, Page, PageFile, Ready};
+pub use page::{Link, LoadedPage, PageFile, Ready};
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use request_policy::RequestRule;
 pub use responses::{JsonResponse, JsonResponses};
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
 pub use snapshots::{LookChanges, LookRequest};
-pub use state::{OriginStorage, State, StorageItem};
+pub use state::{OriginStorage, StorageItem, StorageState};
 pub use supervisor::run_if_asked;
 pub use visit::{PageElements, Visit};

@@ -1,5 +1,5 @@
 //! All time limits of the browser: [`LIMITS`], the table of the wait for a page, and those of everything else that waits:
-//! acting, pictures, tabs, sockets, starting and closing.
+//! acting, screenshots, tabs, sockets, starting and closing.
 //!
 //! Limits that are used in Rust are [`Duration`]s. Limits of the page scripts are numbers of milliseconds, because they
 //! are passed to the scripts as JSON.
@@ -15,14 +15,14 @@ pub(crate) const LIMITS: Limits = Limits {
     load_share: 0.8,
     first_report: Duration::from_millis(400),
     pause: Duration::from_millis(8),
-    watch: Duration::from_millis(30),
-    use_of_response: Duration::from_millis(60),
+    max_script_run: Duration::from_millis(30),
+    response_processing: Duration::from_millis(60),
     load_end: Duration::from_millis(200),
-    unexplained: Duration::from_secs(2),
+    blocked_load_event: Duration::from_secs(2),
     ping: Duration::from_secs(2),
-    reused_tab_share: 4,
+    reused_tab_divisor: 4,
     refresh_delay: Duration::from_secs(5),
-    leaving: Duration::from_secs(2),
+    navigation_grace: Duration::from_secs(2),
     challenge_clears: Duration::from_secs(6),
     challenge_solved: Duration::from_mins(5),
     challenge_pause: Duration::from_millis(250),
@@ -30,27 +30,27 @@ pub(crate) const LIMITS: Limits = Limits {
     body: RequestTimeout { dense: Duration::from_secs(2), sparse: Duration::from_secs(5) },
     code: RequestTimeout { dense: Duration::from_millis(2500), sparse: Duration::from_secs(5) },
     style: RequestTimeout { dense: Duration::from_millis(2500), sparse: Duration::from_millis(2500) },
-    push: RequestTimeout { dense: Duration::from_millis(320), sparse: Duration::from_secs(1) },
+    stream: RequestTimeout { dense: Duration::from_millis(320), sparse: Duration::from_secs(1) },
     other_data: Duration::from_secs(2),
-    blocker: Duration::from_millis(2500),
-    silent_ask: Duration::from_millis(80),
-    silent_answer: Duration::from_millis(200),
-    silent_answer_most: Duration::from_millis(1500),
-    silent_answer_share: 4,
-    silent_answer_sparse: Duration::from_secs(2),
-    silent_again: Duration::from_millis(20),
-    silent_beside: Duration::from_millis(100),
-    silent_memory: Duration::from_mins(5),
+    parser_blocking: Duration::from_millis(2500),
+    probe_after: Duration::from_millis(80),
+    probe_timeout: Duration::from_millis(200),
+    probe_timeout_max: Duration::from_millis(1500),
+    probe_timeout_factor: 4,
+    probe_timeout_sparse: Duration::from_secs(2),
+    known_silent_wait: Duration::from_millis(20),
+    reload_first_contact: Duration::from_millis(100),
+    silent_host_ttl: Duration::from_mins(5),
     silent_hosts: 50,
     reloads: 4,
     pending: 10,
-    plain_pause: Duration::from_millis(50),
-    plain_look: Duration::from_secs(2),
-    plain_take: Duration::from_secs(10),
-    plain_dense: Duration::from_millis(300),
-    plain_sparse: Duration::from_millis(1500),
-    plain_stalled: Duration::from_millis(2500),
-    plain_expanded: Duration::from_millis(100),
+    webdriver_poll: Duration::from_millis(50),
+    webdriver_probe: Duration::from_secs(2),
+    webdriver_read: Duration::from_secs(10),
+    webdriver_quiet_dense: Duration::from_millis(300),
+    webdriver_quiet_sparse: Duration::from_millis(1500),
+    webdriver_quiet_stalled: Duration::from_millis(2500),
+    webdriver_quiet_expanded: Duration::from_millis(100),
     same_request: 3,
     same_address: 30,
     page: PageLimits {
@@ -62,8 +62,8 @@ pub(crate) const LIMITS: Limits = Limits {
         overdue_recheck: 30,
         load_recheck: 100,
         idle_callback: 200,
-        drawn: 1000,
-        redrawn: 5000,
+        first_paint: 1000,
+        repaint: 5000,
         selector_parsing: 3000,
         stalled_quiet: 200,
         stalled_dense: 300,
@@ -76,12 +76,12 @@ pub(crate) const LIMITS: Limits = Limits {
         timer_chain: 3,
         countdown: 6,
         repeats: 3,
-        moves_of_node: 40,
-        changes_of_node: 3,
-        growths_of_node: 20,
+        max_moves_per_node: 40,
+        max_changes_per_node: 3,
+        max_growths_per_node: 20,
         animations: 500,
-        noted: 10,
-        noted_text: 500,
+        max_recorded_events: 10,
+        max_event_text: 500,
         html: MAX_HTML as u32,
     },
 };
@@ -111,22 +111,22 @@ pub(crate) struct Limits {
     /// The interval between two polls of the page.
     pub(crate) pause: Duration,
     /// The longest time without reading network events while the page runs a script.
-    pub(crate) watch: Duration,
+    pub(crate) max_script_run: Duration,
     /// The time that a page gets to use a response.
-    pub(crate) use_of_response: Duration,
+    pub(crate) response_processing: Duration,
     /// The time from a document's load event until all its consequences are known.
     pub(crate) load_end: Duration,
     /// How long a page may delay its load event without open requests.
-    pub(crate) unexplained: Duration,
+    pub(crate) blocked_load_event: Duration,
     /// The time limit for a ping to a page that is not busy.
     pub(crate) ping: Duration,
     /// The divisor of the remaining time after which the page of an earlier call in the tab is considered to
     /// hang.
-    pub(crate) reused_tab_share: u32,
+    pub(crate) reused_tab_divisor: u32,
     /// The longest refresh delay that is followed. A page that is shown for longer is the requested one.
     pub(crate) refresh_delay: Duration,
     /// The time limit for leaving a page after it announced that.
-    pub(crate) leaving: Duration,
+    pub(crate) navigation_grace: Duration,
     /// How long a bot challenge may take to clear itself without a person.
     pub(crate) challenge_clears: Duration,
     /// How long a person may take to solve a challenge, unless the call has a timeout.
@@ -142,31 +142,31 @@ pub(crate) struct Limits {
     /// A style sheet.
     pub(crate) style: RequestTimeout,
     /// A WebSocket or an event stream, until its first message.
-    pub(crate) push: RequestTimeout,
+    pub(crate) stream: RequestTimeout,
     /// Data from another site in a page with text.
     pub(crate) other_data: Duration,
     /// A script or style sheet of another site while the document is parsed, because the parser may wait for
     /// it. The page is then loaded again without that host.
-    pub(crate) blocker: Duration,
+    pub(crate) parser_blocking: Duration,
     /// How long another site's host without any response is waited for before it is probed.
-    pub(crate) silent_ask: Duration,
-    /// How long the probe may take in a page with text. The first contact may take the sum of `silent_ask` and
+    pub(crate) probe_after: Duration,
+    /// How long the probe may take in a page with text. The first contact may take the sum of `probe_after` and
     /// this.
-    pub(crate) silent_answer: Duration,
+    pub(crate) probe_timeout: Duration,
     /// The same, as a multiple of the response time of the page's own document, because the network is as slow
     /// for both.
-    pub(crate) silent_answer_share: u32,
+    pub(crate) probe_timeout_factor: u32,
     /// The upper bound of the latter.
-    pub(crate) silent_answer_most: Duration,
+    pub(crate) probe_timeout_max: Duration,
     /// How long the probe may take in a page with little text.
-    pub(crate) silent_answer_sparse: Duration,
+    pub(crate) probe_timeout_sparse: Duration,
     /// How long a host that was silent on an earlier page is waited for in a page with text. As soon as it
     /// responds, even later, it is treated like any other host.
-    pub(crate) silent_again: Duration,
+    pub(crate) known_silent_wait: Duration,
     /// The same for a host that is contacted first after the page was loaded again without silent hosts.
-    pub(crate) silent_beside: Duration,
+    pub(crate) reload_first_contact: Duration,
     /// How long a tab remembers silent hosts.
-    pub(crate) silent_memory: Duration,
+    pub(crate) silent_host_ttl: Duration,
     /// The maximum number of hosts that a tab remembers.
     pub(crate) silent_hosts: usize,
     /// How often a page is loaded again without silent hosts.
@@ -174,19 +174,19 @@ pub(crate) struct Limits {
     /// The maximum number of hosts in `pending`.
     pub(crate) pending: usize,
     /// The pause between two looks at a page that only WebDriver commands reach.
-    pub(crate) plain_pause: Duration,
+    pub(crate) webdriver_poll: Duration,
     /// How long such a page may take to say how far it is; the end of its session would wait for that.
-    pub(crate) plain_look: Duration,
+    pub(crate) webdriver_probe: Duration,
     /// How long it may take to give its content.
-    pub(crate) plain_take: Duration,
+    pub(crate) webdriver_read: Duration,
     /// The time for which the text of such a page must be unchanged, if there is text.
-    pub(crate) plain_dense: Duration,
+    pub(crate) webdriver_quiet_dense: Duration,
     /// The same, where the page has little text.
-    pub(crate) plain_sparse: Duration,
+    pub(crate) webdriver_quiet_sparse: Duration,
     /// The same, where the page never loads to its end.
-    pub(crate) plain_stalled: Duration,
+    pub(crate) webdriver_quiet_stalled: Duration,
     /// The same after each click and each screen with which it is expanded.
-    pub(crate) plain_expanded: Duration,
+    pub(crate) webdriver_quiet_expanded: Duration,
     /// How often a page may send the same request. More is polling, which does not count for readiness.
     pub(crate) same_request: u32,
     /// How often a page may send different requests to one URL. Applications with a single endpoint do that,
@@ -196,7 +196,7 @@ pub(crate) struct Limits {
     pub(crate) page: PageLimits,
 }
 
-/// The numbers that `js/look.js`, `js/collect.js`, `js/watch.js`, `js/expand.js` and `js/html.js` are given: times in
+/// The numbers that `js/page-state.js`, `js/collect.js`, `js/watch.js`, `js/expand.js` and `js/html.js` are given: times in
 /// milliseconds, text in characters, and counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -219,9 +219,9 @@ pub(crate) struct PageLimits {
     /// How long a page may take to have an idle moment.
     idle_callback: u32,
     /// How long a page may take to be drawn, after which it requests content that comes into view.
-    drawn: u32,
+    first_paint: u32,
     /// How long a page that a call acts in may take to be drawn again.
-    redrawn: u32,
+    repaint: u32,
     /// Until when a document that is still being parsed may lack the element that is waited for.
     selector_parsing: u32,
     /// How long a parsed page whose images never finish must be quiet.
@@ -248,17 +248,17 @@ pub(crate) struct PageLimits {
     /// How often the same work or request counts as new.
     repeats: u32,
     /// How often a script may move one element before the moves are ignored.
-    moves_of_node: u32,
+    max_moves_per_node: u32,
     /// How often a node may change before the changes are ignored, as for a clock or a ticker.
-    changes_of_node: u32,
+    max_changes_per_node: u32,
     /// How often a node may grow before that is ignored.
-    growths_of_node: u32,
+    max_growths_per_node: u32,
     /// With more animations, they are decoration and are not examined.
     animations: u32,
-    /// The maximum number of dialogs and windows that are noted while a call acts.
-    noted: u32,
-    /// The longest noted text.
-    noted_text: u32,
+    /// The maximum number of dialogs and windows that are recorded while a call acts.
+    max_recorded_events: u32,
+    /// The longest text of one.
+    max_event_text: u32,
     /// The most HTML that is taken of a page, in bytes.
     html: u32,
 }
@@ -300,8 +300,8 @@ pub(crate) const AMBIGUITY_TIMEOUT: Duration = Duration::from_millis(400);
 /// The interval between two searches for an element.
 pub(crate) const ELEMENT_PAUSE: Duration = Duration::from_millis(40);
 
-/// How long to wait for the pictures and fonts of a page.
-pub(crate) const PICTURES_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long to wait for the images and fonts of a page.
+pub(crate) const IMAGES_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The interval between two attempts at a step by WebDriver commands.
 pub(crate) const WEBDRIVER_STEP_PAUSE: Duration = Duration::from_millis(50);
@@ -370,6 +370,30 @@ pub(crate) const RELEASE_TIMEOUT: Duration = Duration::from_mins(2);
 /// How often a tool that waits for a browser looks whether it still wants one.
 pub(crate) const WAITING_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
+/// The interval at which a process that is ending is checked.
+pub(crate) const PROCESS_END_POLL: Duration = Duration::from_millis(5);
+
+/// How long to wait for the end of all processes of a profile.
+pub(crate) const PROCESSES_END_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The interval at which a call that waits for the end of other calls tries again.
+pub(crate) const UNUSED_POLL: Duration = Duration::from_millis(20);
+
+/// How long a new supervisor waits for its lock, which others hold for a moment only, to check it.
+pub(crate) const SUPERVISOR_LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The time until the supervisor first checks its browser, which the tool that requested it uses by then.
+pub(crate) const FIRST_CHECK: Duration = Duration::from_millis(500);
+
+/// The interval at which the supervisor checks its browser.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(200);
+
+/// The time limit for an event of the browser, which may never come.
+pub(crate) const EVENT_TIMEOUT: Duration = Duration::from_hours(1);
+
+/// The time limit for closing the tab in which the state of a session was read.
+pub(crate) const STATE_TAB_CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// The interval at which the supervisor closes orphaned tabs and lets the driver process its events.
 pub(crate) const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -384,22 +408,27 @@ mod tests {
             body,
             code,
             style,
-            push,
-            silent_answer,
-            silent_answer_most,
-            silent_again,
-            silent_beside,
+            stream,
+            probe_timeout,
+            probe_timeout_max,
+            known_silent_wait,
+            reload_first_contact,
             ..
         } = LIMITS;
-        assert!(silent_again < silent_beside && silent_beside < silent_answer && silent_answer < silent_answer_most);
-        assert!(silent_answer_most < LIMITS.silent_answer_sparse && LIMITS.other_data < data.dense);
-        assert!([data, body, code, style, push].iter().all(|patience| patience.sparse >= patience.dense));
+        assert!(
+            known_silent_wait < reload_first_contact
+                && reload_first_contact < probe_timeout
+                && probe_timeout < probe_timeout_max
+        );
+        assert!(probe_timeout_max < LIMITS.probe_timeout_sparse && LIMITS.other_data < data.dense);
+        assert!([data, body, code, style, stream].iter().all(|patience| patience.sparse >= patience.dense));
         const { assert!(LIMITS.page.stalled_sparse >= LIMITS.page.stalled_dense) };
     }
 
     #[test]
     fn every_limit_fits_into_the_load() {
-        for limit in [LIMITS.first_report, LIMITS.ping, LIMITS.refresh_delay + LIMITS.leaving, LIMITS.challenge_clears]
+        for limit in
+            [LIMITS.first_report, LIMITS.ping, LIMITS.refresh_delay + LIMITS.navigation_grace, LIMITS.challenge_clears]
         {
             assert!(limit < LIMITS.load, "{limit:?}");
         }
@@ -409,7 +438,7 @@ mod tests {
     #[test]
     fn the_scripts_use_every_number_and_no_other() {
         let scripts = [
-            include_str!("js/look.js"),
+            include_str!("js/page-state.js"),
             include_str!("js/collect.js"),
             include_str!("js/watch.js"),
             include_str!("js/expand.js"),

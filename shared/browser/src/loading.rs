@@ -34,7 +34,7 @@ const WITHOUT_TEXT: [&str; 3] = ["Image", "Media", "Font"];
 
 /// An image of one transparent pixel, which replaces images. A page whose image fails may
 /// remove it together with its surroundings.
-const PICTURE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+const PLACEHOLDER_IMAGE: &str = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
 
 /// The rules for the requests of a page.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Loading {
     }
 
     /// Restricts the requests to `network` and by `rule`.
-    pub(crate) fn within(self, network: &Network, rule: Option<&RequestRule>) -> Self {
+    pub(crate) fn restricted_to(self, network: &Network, rule: Option<&RequestRule>) -> Self {
         Self { request_policy: RequestPolicy::new(network, rule), ..self }
     }
 
@@ -110,7 +110,7 @@ impl Loading {
                     {"name": "Content-Type", "value": "image/gif"},
                     {"name": "Access-Control-Allow-Origin", "value": "*"},
                 ]);
-                let answer = json!({"requestId": id, "responseCode": 200, "responseHeaders": headers, "body": PICTURE});
+                let answer = json!({"requestId": id, "responseCode": 200, "responseHeaders": headers, "body": PLACEHOLDER_IMAGE});
                 ("Fetch.fulfillRequest", answer)
             }
             kind if self.load == Load::Text && WITHOUT_TEXT.contains(&kind) => {

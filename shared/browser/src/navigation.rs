@@ -19,7 +19,7 @@ use crate::{
     facts::Facts,
     limits::LIMITS,
     loading::Loading,
-    page::{Outcome, Page},
+    page::{LoadedPage, WaitOutcome},
     readiness::{Network, PageScript, Readiness, ReadyPage, WaitResult},
     request_policy::RequestPolicy,
     tab::Tab,
@@ -77,7 +77,7 @@ pub(crate) struct Navigation<'a> {
     pub(crate) began: &'a Cell<bool>,
 }
 
-type PageAndContent = (Page, Value);
+type PageAndContent = (LoadedPage, Value);
 
 impl Navigation<'_> {
     /// Goes to the page, and reads it and the requested content.
@@ -173,7 +173,7 @@ impl Navigation<'_> {
             let headers = document.headers();
             self.shows_page = false;
             let facts = Facts::of_status(self.url.clone(), status);
-            return Ok((Page::new(facts, &self.url, &headers, Outcome::IDLE), Value::Null));
+            return Ok((LoadedPage::new(facts, &self.url, &headers, WaitOutcome::IDLE), Value::Null));
         }
         if let Some(refusal) = self.loading.request_policy().and_then(RequestPolicy::refusal) {
             return Err(refusal.into());
@@ -195,7 +195,7 @@ impl Navigation<'_> {
             match socket.navigated(navigation, deadline.min(Instant::now() + LIMITS.ping)) {
                 // Either the server is slow, or the old page is busy with its unload handlers.
                 Err(CommandError::Late) if self.tab.reused => {
-                    let time = deadline.saturating_duration_since(Instant::now()) / LIMITS.reused_tab_share;
+                    let time = deadline.saturating_duration_since(Instant::now()) / LIMITS.reused_tab_divisor;
                     socket.navigated(navigation, Instant::now() + time).map_err(|error| match error {
                         CommandError::Late => CommandError::Stale,
                         other => other,
@@ -267,16 +267,16 @@ impl Navigation<'_> {
                 return Err(refusal.into());
             }
             // The page led to another one that could not be loaded.
-            let failure = self.network.shown().failure();
+            let failure = self.network.current_document().failure();
             let (url, net_error) = failure.unwrap_or((self.url.as_str(), "net::ERR_FAILED"));
             return Err(navigation_failed(url, net_error).into());
         }
         if let Some(reach) = self.loading.request_policy() {
-            reach.check(&facts.url, self.network.shown().address())?;
+            reach.check(&facts.url, self.network.current_document().address())?;
         }
         allowed(&facts, &self.url, self.domains)?;
-        let headers = self.network.shown().headers();
-        Ok((Page::new(facts, &self.url, &headers, outcome), content))
+        let headers = self.network.current_document().headers();
+        Ok((LoadedPage::new(facts, &self.url, &headers, outcome), content))
     }
 
     pub(crate) fn handle_events(&mut self) {
@@ -287,7 +287,7 @@ impl Navigation<'_> {
 
     /// Waits until a challenge is cleared, by itself or by the person at the window, who may also press Enter
     /// in the terminal to continue.
-    fn wait_out_challenge(&mut self, mut page: Page, mut content: Value) -> Result<PageAndContent, Failure> {
+    fn wait_out_challenge(&mut self, mut page: LoadedPage, mut content: Value) -> Result<PageAndContent, Failure> {
         let visible = self.visible;
         let time = if visible { self.timeout.unwrap_or(LIMITS.challenge_solved) } else { LIMITS.challenge_clears };
         let until = Instant::now() + time;

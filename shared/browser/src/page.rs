@@ -36,13 +36,13 @@ pub enum Ready {
 
 /// The end of the wait for a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Outcome {
+pub(crate) struct WaitOutcome {
     pub(crate) ready: Ready,
     /// The hosts with open requests, at most 10.
     pub(crate) pending: Vec<String>,
 }
 
-impl Outcome {
+impl WaitOutcome {
     /// There were no open requests.
     pub(crate) const IDLE: Self = Self { ready: Ready::Idle, pending: vec![] };
 
@@ -87,7 +87,7 @@ pub struct PageFile {
 
 /// A loaded page.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct LoadedPage {
     /// Its URL, after redirects.
     pub url: Url,
     /// The base URL of the page.
@@ -121,9 +121,9 @@ pub struct Page {
     broken: Option<String>,
 }
 
-impl Page {
+impl LoadedPage {
     /// The page with `facts`, for a navigation to `requested`.
-    pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: Outcome) -> Self {
+    pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: WaitOutcome) -> Self {
         Self {
             challenge: challenge::vendor(&facts, headers),
             is_login: facts
@@ -149,7 +149,7 @@ impl Page {
 
     /// The page that stands for the `file` at `url`.
     pub(crate) fn of_file(url: &Url, status: u16, file: PageFile) -> Self {
-        let page = Self::new(Facts::of_status(url.clone(), status), url, &Value::Null, Outcome::IDLE);
+        let page = Self::new(Facts::of_status(url.clone(), status), url, &Value::Null, WaitOutcome::IDLE);
         Self { content_type: file.media_type.clone(), file: Some(file), ..page }
     }
 
@@ -192,7 +192,7 @@ mod tests {
         let form = SignIn { passwords: 1, fields: 2, beside: 10, ..SignIn::default() };
         facts.sign_in = login.then_some(form);
         let url = facts.url.clone();
-        Page::new(facts, &url, &json!({}), Outcome::IDLE).refusal().map(|error| error.code())
+        LoadedPage::new(facts, &url, &json!({}), WaitOutcome::IDLE).refusal().map(|error| error.code())
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use sysinfo::{Pid, Process, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind};
@@ -69,14 +69,14 @@ pub(crate) fn end_all(folder: &Path, except: Option<u32>) -> bool {
         any |= !marked.is_empty();
         // During exec, a process has no environment: an empty result is checked twice.
         looks = if marked.is_empty() && helpers.is_empty() { looks + 1 } else { 0 };
-        if looks > usize::from(any) || begun.elapsed() > Duration::from_secs(5) {
+        if looks > usize::from(any) || begun.elapsed() > limits::PROCESSES_END_TIMEOUT {
             return any;
         }
         marked.into_iter().for_each(end);
         if begun.elapsed() > limits::HELPER_GRACE {
             helpers.into_iter().for_each(end);
         }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(limits::PROCESS_END_POLL);
     }
 }
 

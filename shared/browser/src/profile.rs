@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_FAILED},
     endpoint::Endpoint,
-    kind::Kind,
+    kind::BrowserKind,
     limits,
 };
 
@@ -46,7 +46,7 @@ pub const DEFAULT_SESSION: &str = "default";
 #[derive(Clone, Debug)]
 pub struct Profile {
     session: String,
-    kind: Kind,
+    kind: BrowserKind,
     folder: PathBuf,
     /// The project's cache folder; `None` in a supervisor, which creates no folders.
     cache: Option<PathBuf>,
@@ -61,7 +61,7 @@ impl Profile {
     ///
     /// `ARGUMENT_ERROR` for a name that no session or no browser has.
     pub fn of(cache: &Path, session: Option<&str>) -> Result<Self, Error> {
-        Self::for_kind(cache, session, Kind::chosen()?)
+        Self::for_kind(cache, session, BrowserKind::chosen()?)
     }
 
     /// The profiles of `session`, for each kind of browser.
@@ -70,10 +70,13 @@ impl Profile {
     ///
     /// Those of [`Self::of`].
     pub fn of_session(cache: &Path, session: Option<&str>) -> Result<Vec<Self>, Error> {
-        [Kind::Chromium, Kind::Firefox].into_iter().map(|kind| Self::for_kind(cache, session, kind)).collect()
+        [BrowserKind::Chromium, BrowserKind::Firefox]
+            .into_iter()
+            .map(|kind| Self::for_kind(cache, session, kind))
+            .collect()
     }
 
-    fn for_kind(cache: &Path, session: Option<&str>, kind: Kind) -> Result<Self, Error> {
+    fn for_kind(cache: &Path, session: Option<&str>, kind: BrowserKind) -> Result<Self, Error> {
         let session = session.unwrap_or(DEFAULT_SESSION);
         let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
         if session.is_empty() || session.len() > 64 || session.starts_with('.') || !session.chars().all(allowed) {
@@ -90,16 +93,16 @@ impl Profile {
                 .detail("argument", PROJECT_ROOT));
         }
         let folder = match (kind, session) {
-            (Kind::Firefox, session) => cache.join(BROWSER_PROFILES).join(format!("{FIREFOX}{session}")),
-            (Kind::Chromium, DEFAULT_SESSION) => cache.join(BROWSER_PROFILE),
-            (Kind::Chromium, named) => cache.join(BROWSER_PROFILES).join(named),
+            (BrowserKind::Firefox, session) => cache.join(BROWSER_PROFILES).join(format!("{FIREFOX}{session}")),
+            (BrowserKind::Chromium, DEFAULT_SESSION) => cache.join(BROWSER_PROFILE),
+            (BrowserKind::Chromium, named) => cache.join(BROWSER_PROFILES).join(named),
         };
         Ok(Self { session: session.to_owned(), kind, folder, cache: Some(cache.to_owned()) })
     }
 
     /// Every profile of the project whose cache folder is `cache`.
     pub fn all(cache: &Path) -> Result<Vec<Self>, Error> {
-        let default = Self::for_kind(cache, None, Kind::Chromium)?;
+        let default = Self::for_kind(cache, None, BrowserKind::Chromium)?;
         let named = cache.join(BROWSER_PROFILES);
         let mut all: Vec<_> = fs::read_dir(named)
             .into_iter()
@@ -111,8 +114,8 @@ impl Profile {
                 let name = entry.file_name();
                 let name = name.to_str()?;
                 let (kind, session) = match name.strip_prefix(FIREFOX) {
-                    Some(session) => (Kind::Firefox, session),
-                    None => (Kind::Chromium, name),
+                    Some(session) => (BrowserKind::Firefox, session),
+                    None => (BrowserKind::Chromium, name),
                 };
                 Self::for_kind(cache, Some(session), kind).ok()
             })
@@ -125,11 +128,11 @@ impl Profile {
 
     /// The profile in `folder`, for the supervisor.
     pub(crate) fn at(session: String, folder: PathBuf) -> Self {
-        Self { session, kind: Kind::default(), folder, cache: None }
+        Self { session, kind: BrowserKind::default(), folder, cache: None }
     }
 
     /// The kind of its browser.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> BrowserKind {
         self.kind
     }
 
@@ -258,12 +261,12 @@ impl Profile {
                 .error("another call is starting or closing this session's browser and has not finished")
                 .detail("session", self.session.as_str())
         };
-        Lock::within(&self.own("start.lock"), deadline, LockKind::Exclusive).ok_or_else(busy)
+        Lock::acquire_before(&self.own("start.lock"), deadline, LockKind::Exclusive).ok_or_else(busy)
     }
 
     /// The lock for using the browser, which is shared. Its file records the time of the last use.
     pub(crate) fn lock_use(&self, deadline: Instant) -> Result<Lock, Error> {
-        let lock = Lock::within(&self.own("use.lock"), deadline, LockKind::Shared);
+        let lock = Lock::acquire_before(&self.own("use.lock"), deadline, LockKind::Shared);
         let lock = lock.ok_or_else(|| BROWSER_BUSY.error("the session's browser is being closed"))?;
         lock.touch(SystemTime::now());
         Ok(lock)
@@ -271,23 +274,23 @@ impl Profile {
 
     /// The exclusive lock that proves that nobody uses the browser; `None` if somebody does.
     pub(crate) fn lock_unused(&self) -> Option<Lock> {
-        Lock::within(&self.own("use.lock"), Instant::now(), LockKind::Exclusive)
+        Lock::acquire_before(&self.own("use.lock"), Instant::now(), LockKind::Exclusive)
     }
 
     /// The lock for sending commands to the driver, which has one current window; `None` if another process
     /// holds it.
     pub(crate) fn lock_driver(&self) -> Option<Lock> {
-        Lock::within(&self.own("driver.lock"), Instant::now(), LockKind::Exclusive)
+        Lock::acquire_before(&self.own("driver.lock"), Instant::now(), LockKind::Exclusive)
     }
 
     /// The lock that the supervisor of the browser holds during its life.
     pub(crate) fn lock_supervised(&self, deadline: Instant) -> Option<Lock> {
-        Lock::within(&self.own("supervisor.lock"), deadline, LockKind::Exclusive)
+        Lock::acquire_before(&self.own("supervisor.lock"), deadline, LockKind::Exclusive)
     }
 
     /// Whether a supervisor lives. Concurrent checks do not interfere.
     pub(crate) fn is_supervised(&self) -> bool {
-        Lock::within(&self.own("supervisor.lock"), Instant::now(), LockKind::Shared).is_none()
+        Lock::acquire_before(&self.own("supervisor.lock"), Instant::now(), LockKind::Shared).is_none()
     }
 
     /// The time since the last start or end of a use.
@@ -334,7 +337,7 @@ impl Lock {
         let _ = self.0.set_modified(at);
     }
 
-    fn within(path: &Path, deadline: Instant, kind: LockKind) -> Option<Self> {
+    fn acquire_before(path: &Path, deadline: Instant, kind: LockKind) -> Option<Self> {
         lock_within(private(path).ok()?, kind, deadline).ok()?.map(Self)
     }
 }

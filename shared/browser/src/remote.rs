@@ -20,7 +20,7 @@ use crate::{
     launch::Launch,
     limits,
     profile::{Profile, Running},
-    remote_session::{endpoint, may_come_back, release, shown},
+    remote_session::{endpoint, may_come_back, redacted_url, release},
     session::{BrowserLease, IDLE_SECONDS},
 };
 
@@ -50,7 +50,7 @@ impl Remote {
     }
 
     /// The session's browser where `browser-open` keeps one of this endpoint's, else one of this process's own.
-    pub(crate) fn enter(
+    pub(crate) fn acquire(
         &self,
         named: &Profile,
         visible: bool,
@@ -58,7 +58,7 @@ impl Remote {
         give_up: &dyn Fn() -> bool,
     ) -> Result<BrowserLease, Error> {
         if self.keeps(named) {
-            return BrowserLease::enter(named, visible, deadline);
+            return BrowserLease::acquire(named, visible, deadline);
         }
         if let Some(own) = self.own.take() {
             return Ok(own);
@@ -100,14 +100,14 @@ impl Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Remote").field(&shown(&self.url)).finish()
+        f.debug_tuple("Remote").field(&redacted_url(&self.url)).finish()
     }
 }
 
 impl Drop for Remote {
     fn drop(&mut self) {
         if let Some(own) = self.own.take() {
-            own.leave();
+            own.release();
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     endpoint::Endpoint,
     error::CommandError,
     firefox,
-    kind::Kind,
+    kind::BrowserKind,
     launch::{self, EXCLUDED, Launch, arguments, exited},
     limits,
     profile::{Profile, Running},
@@ -61,7 +61,7 @@ fn parse(named: &str) -> Result<Url, Error> {
 }
 
 /// The endpoint as it may be shown: without name and password.
-pub(crate) fn shown(url: &Url) -> String {
+pub(crate) fn redacted_url(url: &Url) -> String {
     let port = url.port_or_known_default().unwrap_or_default();
     format!("{}:{port}", url.host_str().unwrap_or_default())
 }
@@ -91,7 +91,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
         driver_pid: 0,
         launch_session: launched.session,
         browser_pid: None,
-        browser: format!("{} on {}", launched.browser, shown(endpoint)),
+        browser: format!("{} on {}", launched.browser, redacted_url(endpoint)),
         headless: launch.headless,
         sandbox,
         stays: launch.stays,
@@ -120,7 +120,7 @@ fn reachable(offered: &Url, endpoint: &Url) -> Option<Url> {
 
 /// The capabilities for the endpoint.
 fn capabilities(launch: &Launch, sandbox: bool) -> Value {
-    if launch.browser == Kind::Firefox {
+    if launch.browser == BrowserKind::Firefox {
         return firefox::capabilities(launch, None);
     }
     json!({
@@ -137,7 +137,7 @@ fn capabilities(launch: &Launch, sandbox: bool) -> Value {
 }
 
 fn no_session(none: NoSession, endpoint: &Url) -> Error {
-    let at = shown(endpoint);
+    let at = redacted_url(endpoint);
     match none {
         NoSession::Late => busy(&at),
         NoSession::Unreachable => WEBDRIVER_FAILED
@@ -211,7 +211,7 @@ mod tests {
             let error = parse(bad).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && !serde_json::to_string(&error).unwrap().contains("secret"), "{error}");
         }
-        assert_eq!(shown(&parse("http://a:secret@grid.example").unwrap()), "grid.example:80");
+        assert_eq!(redacted_url(&parse("http://a:secret@grid.example").unwrap()), "grid.example:80");
     }
 
     #[test]
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn nothing_of_this_machine_is_asked_for() {
-        let browser = Kind::Chromium;
+        let browser = BrowserKind::Chromium;
         let launch = Launch { browser, headless: true, stays: false, idle_seconds: 1, endpoint: None, sandbox: true };
         let asked = capabilities(&launch, false).to_string();
         assert!(asked.contains("--no-sandbox") && asked.contains("--headless=new"), "{asked}");

@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
+    capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest},
     codes::SELECTOR_NOT_FOUND,
-    elements::{Frame, Frames, PICTURE, Place, boxes},
+    elements::{ElementId, Frame, Frames, SCREENSHOT, boxes},
     error::{CommandError, Failure, not_a_page},
     limits,
     loading::Load,
     navigation::Navigation,
-    page::Page,
+    page::LoadedPage,
 };
 
 /// The maximum number of pixels of a side, which is what WebP can hold.
@@ -30,19 +30,19 @@ pub(crate) const PICTURES_SHARE: u32 = 2;
 /// The maximum number of numbers that are drawn.
 const MAX_NUMBERS: usize = 500;
 
-/// How often a picture is made smaller until it fits.
+/// How often a screenshot is made smaller until it fits.
 const ROUNDS: usize = 5;
 
-/// The quality of a reduced picture.
+/// The quality of a reduced screenshot.
 const QUALITY: u8 = 50;
 
 /// Takes what is requested of the page to which `navigation` went. `numbered` are the listed elements.
 pub(crate) fn take(
     capture: Capture<'_>,
     navigation: &mut Navigation<'_>,
-    mut page: Page,
-    numbered: &[Place],
-) -> Result<Page, Failure> {
+    mut page: LoadedPage,
+    numbered: &[ElementId],
+) -> Result<LoadedPage, Failure> {
     if !capture.is_any() {
         return Ok(page);
     }
@@ -51,9 +51,9 @@ pub(crate) fn take(
         return Err(not_a_page(message, &page.url, Some(&page.content_type), page.http_status).into());
     }
     let mut run = CaptureRun::new(navigation);
-    let picture = capture.picture.map(|request| run.picture(request, numbered)).transpose()?;
+    let screenshot = capture.screenshot.map(|request| run.screenshot(request, numbered)).transpose()?;
     let pdf = capture.pdf.then(|| run.pdf()).transpose()?;
-    page.captured = Some(Captured { picture, pdf });
+    page.captured = Some(Captured { screenshot, pdf });
     Ok(page)
 }
 
@@ -67,7 +67,7 @@ struct Area {
     is_beyond_window: bool,
 }
 
-/// Takes pictures of the page of a navigation.
+/// Takes screenshots of the page of a navigation.
 struct CaptureRun<'n, 'a> {
     navigation: &'n mut Navigation<'a>,
     frames: Frames,
@@ -82,7 +82,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         Self { navigation, frames: Frames::default(), top, until }
     }
 
-    fn picture(&mut self, request: PictureRequest<'_>, numbered: &[Place]) -> Result<Picture, Failure> {
+    fn screenshot(&mut self, request: ScreenshotRequest<'_>, numbered: &[ElementId]) -> Result<Screenshot, Failure> {
         if self.navigation.visible {
             // Chromium draws no tab that is behind another one.
             self.command("Page.bringToFront", &json!({}))?;
@@ -91,29 +91,29 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         if request.numbered {
             self.number(numbered)?;
         }
-        let taken = self.taken(request, area);
+        let taken = self.captured(request, area);
         if request.numbered {
             self.ask("clear", &Value::Null)?;
         }
         let (base64, reduced) = taken?;
         #[expect(clippy::cast_sign_loss, reason = "a side has one pixel at least")]
         let pixels = |length: f64| length.round() as u32;
-        Ok(Picture { base64, width: pixels(area.width), height: pixels(area.height), is_cut, reduced })
+        Ok(Screenshot { base64, width: pixels(area.width), height: pixels(area.height), is_cut, reduced })
     }
 
-    /// The part of the document that is shown, with its pictures loaded, and whether it is not all of it.
-    fn area(&mut self, area: PictureArea<'_>) -> Result<(Area, bool), Failure> {
+    /// The part of the document that is shown, with its images loaded, and whether it is not all of it.
+    fn area(&mut self, area: ScreenshotArea<'_>) -> Result<(Area, bool), Failure> {
         let shown = self.navigation.tab.shown();
         let refresh = shown.is_some_and(|page| page.acted && page.load == Load::Text);
         if refresh {
             // Otherwise, the browser would show what it has in memory under these URLs.
             self.command("Network.setCacheDisabled", &json!({"cacheDisabled": true}))?;
         }
-        let selector = if let PictureArea::Element(selector) = area { Some(selector) } else { None };
+        let selector = if let ScreenshotArea::Element(selector) = area { Some(selector) } else { None };
         let left = self.until.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
         let given = json!({
-            "selector": selector, "whole": area == PictureArea::FullPage, "refresh": refresh,
-            "patience": limits::PICTURES_TIMEOUT.min(left).as_millis() as u64,
+            "selector": selector, "whole": area == ScreenshotArea::FullPage, "refresh": refresh,
+            "patience": limits::IMAGES_TIMEOUT.min(left).as_millis() as u64,
         });
         let prepared = self.ask("prepare", &given)?;
         if refresh {
@@ -124,7 +124,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         }
         let number = |name: &str| prepared[name].as_f64().unwrap_or_default();
         let mut area = match area {
-            PictureArea::FullPage => {
+            ScreenshotArea::FullPage => {
                 let metrics = self.command("Page.getLayoutMetrics", &json!({}))?;
                 let size = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or_default();
                 let (width, height) = (size("width"), size("height"));
@@ -135,7 +135,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
                 y: number("y"),
                 width: number("width"),
                 height: number("height"),
-                is_beyond_window: area != PictureArea::Viewport,
+                is_beyond_window: area != ScreenshotArea::Viewport,
             },
         };
         let is_cut = area.width > MAX_SIDE || area.height > MAX_SIDE;
@@ -143,18 +143,18 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         Ok((area, is_cut))
     }
 
-    /// The picture, and its smaller copy.
-    fn taken(&mut self, request: PictureRequest<'_>, area: Area) -> Result<(String, Option<String>), Failure> {
+    /// The screenshot, and its smaller copy.
+    fn captured(&mut self, request: ScreenshotRequest<'_>, area: Area) -> Result<(String, Option<String>), Failure> {
         let format = match request.format {
-            PictureFormat::Png => "png",
-            PictureFormat::WebP => "webp",
+            ScreenshotFormat::Png => "png",
+            ScreenshotFormat::WebP => "webp",
         };
-        let whole = self.screenshot(area, json!({"format": format}), 1.0)?;
+        let whole = self.capture_screenshot(area, json!({"format": format}), 1.0)?;
         let Some(most) = request.reduced_to else { return Ok((whole, None)) };
         let small = json!({"format": "webp", "quality": QUALITY});
         let (mut scale, mut reduced) = (1.0, String::new());
         for _ in 0..ROUNDS {
-            reduced = self.screenshot(area, small.clone(), scale)?;
+            reduced = self.capture_screenshot(area, small.clone(), scale)?;
             if reduced.len() <= most {
                 return Ok((whole, Some(reduced)));
             }
@@ -164,7 +164,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         Ok((whole, Some(reduced).filter(|reduced| reduced.len() <= most)))
     }
 
-    fn screenshot(&mut self, area: Area, mut params: Value, scale: f64) -> Result<String, Failure> {
+    fn capture_screenshot(&mut self, area: Area, mut params: Value, scale: f64) -> Result<String, Failure> {
         let Area { x, y, width, height, is_beyond_window } = area;
         params["captureBeyondViewport"] = is_beyond_window.into();
         // The browser takes the window's part of the document by itself.
@@ -182,13 +182,13 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
     }
 
     /// Draws the numbers of elements into the page.
-    fn number(&mut self, elements: &[Place]) -> Result<(), Failure> {
+    fn number(&mut self, elements: &[ElementId]) -> Result<(), Failure> {
         let marks = self.marks(elements).map_err(|error| Failure::of(error, &self.navigation.url))?;
         self.ask("number", &json!(marks)).map(drop)
     }
 
     /// The number and the box of each element that is shown, in the document.
-    fn marks(&mut self, elements: &[Place]) -> Result<Vec<(usize, [f64; 4])>, CommandError> {
+    fn marks(&mut self, elements: &[ElementId]) -> Result<Vec<(usize, [f64; 4])>, CommandError> {
         let (socket, until) = (&mut self.navigation.tab.socket, self.until);
         let frames = Frames::all(socket, until)?;
         let window = boxes::window(socket, None, until)?;
@@ -207,10 +207,10 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         Ok(marks)
     }
 
-    /// Asks what `js/picture.js` answers. Where the document is being replaced, the next one is asked.
+    /// Asks what `js/screenshot.js` answers. Where the document is being replaced, the next one is asked.
     fn ask(&mut self, what: &str, given: &Value) -> Result<Value, Failure> {
         for _ in 0..2 {
-            match self.frames.run(&mut self.navigation.tab.socket, &self.top, &PICTURE, (what, given), self.until) {
+            match self.frames.run(&mut self.navigation.tab.socket, &self.top, &SCREENSHOT, (what, given), self.until) {
                 Ok(answer) => return Ok(answer),
                 Err(CommandError::Failed(_)) => self.navigation.rest().map(drop)?,
                 Err(error) => return Err(Failure::of(error, &self.navigation.url)),

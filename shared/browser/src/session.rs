@@ -1,6 +1,6 @@
 //! A session's browser: connecting to the running one or starting one, keeping it open, closing it.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use ragmaker_tool::{Error, HostOptions};
 
@@ -8,7 +8,7 @@ use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST, NO_DISPLAY, PAGE_CRASHED, PROFILE_IN_USE, TIMEOUT},
     find::{Program, has_display},
     firefox,
-    kind::Kind,
+    kind::BrowserKind,
     launch::Launch,
     limits, process,
     profile::{Lock, Profile, Running},
@@ -29,7 +29,7 @@ pub(crate) struct BrowserLease {
 
 impl BrowserLease {
     /// Connects to the browser on `profile`, or starts one that closes when its last user leaves.
-    pub(crate) fn enter(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
+    pub(crate) fn acquire(profile: &Profile, visible: bool, deadline: Instant) -> Result<Self, Error> {
         let idle_seconds = IDLE_SECONDS;
         let browser = profile.kind();
         let launch = Launch { browser, headless: !visible, stays: false, idle_seconds, endpoint: None, sandbox: true };
@@ -55,8 +55,8 @@ impl BrowserLease {
         if launch.endpoint.is_none() {
             // Missing programs are reported before anything is changed.
             let needed = match launch.browser {
-                Kind::Chromium => [Program::Chromium, Program::ChromeDriver],
-                Kind::Firefox => [Program::Firefox, Program::GeckoDriver],
+                BrowserKind::Chromium => [Program::Chromium, Program::ChromeDriver],
+                BrowserKind::Firefox => [Program::Firefox, Program::GeckoDriver],
             };
             needed.into_iter().try_for_each(|program| program.find().map(drop))?;
             if !launch.headless && !has_display() {
@@ -86,7 +86,7 @@ impl BrowserLease {
                             .error("the session's browser has no window, and other calls are still using it")
                             .detail("session", profile.session()));
                     }
-                    std::thread::sleep(Duration::from_millis(20));
+                    std::thread::sleep(limits::UNUSED_POLL);
                 }
             }
         }
@@ -114,7 +114,7 @@ impl BrowserLease {
     }
 
     /// Ends the use. The last call closes a browser that `browser-open` did not open.
-    pub(crate) fn leave(mut self) {
+    pub(crate) fn release(mut self) {
         if let Some(lock) = self.lock.take() {
             lock.touch(SystemTime::now());
         }
@@ -150,7 +150,7 @@ impl Drop for BrowserReservation {
         if let Some(running) = in_use.profile.running() {
             in_use.running = running;
         }
-        in_use.leave();
+        in_use.release();
     }
 }
 
@@ -228,6 +228,7 @@ fn usable(profile: &Profile, visible: bool) -> Option<Running> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn a_browser_is_used_until_the_end_of_a_call() {
@@ -243,7 +244,7 @@ mod tests {
         // The call started an hour ago.
         lock.touch(SystemTime::now() - Duration::from_hours(1));
         assert!(profile.unused_for() > Duration::from_mins(59));
-        BrowserLease { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.leave();
+        BrowserLease { running, was_open: true, profile: profile.clone(), lock: Some(lock) }.release();
         assert!(profile.unused_for() < Duration::from_mins(1));
     }
 }

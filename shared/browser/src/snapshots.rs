@@ -163,11 +163,11 @@ fn record(file: &Path, snapshots: &PageSnapshots) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements::Place;
+    use crate::elements::ElementId;
 
     fn node(name: &str, states: &[&'static str], under: &str) -> Node {
         Node {
-            place: Place { session: None, frame: "T".into(), node: 1 },
+            place: ElementId { session: None, frame: "T".into(), node: 1 },
             role: "button",
             name: name.into(),
             value: String::new(),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    browsing::Browsing,
+    browsing::RestrictedSession,
     cdp::BrowserSocket,
     codes::NAVIGATION_FAILED,
     cookie::Cookie,
@@ -47,7 +47,7 @@ pub struct OriginStorage {
 
 /// The state of a session, in the form of Playwright's `storageState`. It has no `Debug`: values are secrets.
 #[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct StorageState {
     /// The cookies.
     #[serde(default)]
     pub cookies: Vec<Cookie>,
@@ -56,7 +56,7 @@ pub struct State {
     pub origins: Vec<OriginStorage>,
 }
 
-impl Browsing {
+impl RestrictedSession {
     /// The state of the session.
     ///
     /// # Errors
@@ -64,7 +64,7 @@ impl Browsing {
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser of a
     /// WebDriver server that ends with this call; `NAVIGATION_FAILED` for a site that a browser without a DevTools socket
     /// must open, and cannot.
-    pub fn state(&self) -> Result<State, Error> {
+    pub fn state(&self) -> Result<StorageState, Error> {
         self.with_store(|store| {
             let mut cookies = store.cookies()?;
             let mut origins = vec![];
@@ -83,7 +83,7 @@ impl Browsing {
                     origins.push(OriginStorage { origin, local_storage });
                 }
             }
-            Ok(State { cookies, origins })
+            Ok(StorageState { cookies, origins })
         })
     }
 
@@ -92,7 +92,7 @@ impl Browsing {
     /// # Errors
     ///
     /// As for [`Self::state`].
-    pub fn add_state(&self, state: &State) -> Result<(), Error> {
+    pub fn add_state(&self, state: &StorageState) -> Result<(), Error> {
         self.with_store(|store| {
             store.add_cookies(state)?;
             for OriginStorage { origin, local_storage } in &state.origins {
@@ -127,7 +127,7 @@ impl Browsing {
                 .detail("argument", "--webdriver-url"));
         }
         let deadline = Instant::now() + limits::STATE_TIMEOUT;
-        let lease = self.enter(false, deadline)?;
+        let lease = self.acquire(false, deadline)?;
         let tab = if lease.running.endpoint.devtools.is_some() {
             Ok(None)
         } else if self.machines.is_all() {
@@ -137,7 +137,7 @@ impl Browsing {
         };
         let result =
             tab.and_then(|tab| work(&mut Store { lease: &lease, domains: &self.domains, tab, here: None, deadline }));
-        self.leave(lease, result.as_ref().err());
+        self.release(lease, result.as_ref().err());
         result
     }
 }
@@ -182,7 +182,7 @@ impl Store<'_> {
         }
     }
 
-    fn add_cookies(&mut self, state: &State) -> Result<(), Error> {
+    fn add_cookies(&mut self, state: &StorageState) -> Result<(), Error> {
         if self.tab.is_none() {
             let cookies: Vec<Value> = state.cookies.iter().map(parameter).collect();
             return self.command("Storage.setCookies", &json!({"cookies": cookies})).map(drop);

@@ -24,8 +24,8 @@ use crate::{
     endpoint::{Endpoint, accepts_connections},
     error::CommandError,
     firefox,
-    kind::Kind,
-    launch::{self, Launch, Lines, end},
+    kind::BrowserKind,
+    launch::{self, Launch, OutputLines, end},
     limits, process,
     profile::{Profile, Running},
     remote_session,
@@ -48,7 +48,7 @@ struct StartRequest {
 
 /// The report of the supervisor to the tool that started it, in one line.
 #[derive(Serialize, Deserialize)]
-enum Report {
+enum StartReport {
     Running(Box<Running>),
     Failed(Value),
 }
@@ -78,7 +78,7 @@ pub(crate) fn start(
     if !matches!(ordered, Some(Ok(()))) {
         return Err(failed("the browser's supervisor ended before it received its request"));
     }
-    let lines = Lines::of(&mut supervisor);
+    let lines = OutputLines::of(&mut supervisor);
     if let Some(endpoint) = endpoint {
         // It may have to wait in a queue. The supervisor releases one that comes too late.
         let line = loop {
@@ -92,7 +92,7 @@ pub(crate) fn start(
             }
         };
         return line
-            .ok_or_else(|| remote_session::busy(&remote_session::shown(&endpoint)))
+            .ok_or_else(|| remote_session::busy(&remote_session::redacted_url(&endpoint)))
             .and_then(|line| reported(&line, profile));
     }
     let patience = Instant::now() + limits::LAUNCH_TIMEOUT;
@@ -110,8 +110,8 @@ pub(crate) fn start(
 /// Parses the supervisor's report.
 fn reported(line: &str, profile: &Profile) -> Result<Running, Error> {
     match serde_json::from_str(line) {
-        Ok(Report::Running(running)) => Ok(*running),
-        Ok(Report::Failed(report)) => Err(received(&report)),
+        Ok(StartReport::Running(running)) => Ok(*running),
+        Ok(StartReport::Failed(report)) => Err(received(&report)),
         Err(_) => Err(BROWSER_FAILED
             .error("the browser's supervisor ended before the browser had started")
             .detail("session", profile.session())),
@@ -153,24 +153,23 @@ pub fn run_if_asked() -> Option<ExitCode> {
 }
 
 fn supervise(profile: &Profile, launch: Option<&Launch>) -> ExitCode {
-    // Other processes hold this lock for a moment only, to check it.
-    let _alive = profile.lock_supervised(Instant::now() + Duration::from_secs(5));
+    let _alive = profile.lock_supervised(Instant::now() + limits::SUPERVISOR_LOCK_TIMEOUT);
     let started = match launch {
         Some(launch @ Launch { endpoint: Some(endpoint), .. }) => {
             remote_session::start(profile, launch, endpoint).map(|running| (running, None))
         }
         Some(launch) => {
             let start = match launch.browser {
-                Kind::Chromium => launch::start_browser,
-                Kind::Firefox => firefox::start,
+                BrowserKind::Chromium => launch::start_browser,
+                BrowserKind::Firefox => firefox::start,
             };
             start(profile, launch).map(|(running, driver)| (running, Some(driver)))
         }
         None => take_over(profile).map(|running| (running, None)),
     };
     let (report, browser) = match started {
-        Ok((running, driver)) => (Report::Running(running.clone().into()), Some((running, driver))),
-        Err(error) => (Report::Failed(json!(error)), None),
+        Ok((running, driver)) => (StartReport::Running(running.clone().into()), Some((running, driver))),
+        Err(error) => (StartReport::Failed(json!(error)), None),
     };
     if let Ok(line) = serde_json::to_string(&report) {
         // The tool may be gone. Then nobody uses the browser, and it is closed below.
@@ -213,13 +212,12 @@ fn watch(profile: &Profile, started: &Running, mut driver: Option<Child>) {
             browser.answer_dialogs();
         }
     });
-    // The tool that requested the browser uses it already, unless it was killed.
-    let mut pause = Duration::from_millis(500);
+    let mut pause = limits::FIRST_CHECK;
     let (mut orphans, mut looked) = (Orphans::default(), Instant::now());
     let mut unanswered = 0;
     loop {
         thread::sleep(pause);
-        pause = Duration::from_millis(200);
+        pause = limits::CHECK_INTERVAL;
         let Some(running) = profile.running().filter(|running| running.supervisor_pid == started.supervisor_pid) else {
             // The folder was deleted or moved, so nobody else can find this browser. A tool that closes it also
             // ends this process.
@@ -293,7 +291,7 @@ fn end_driver(profile: &Profile, running: &Running) {
     webdriver::shut_down(&running.endpoint.webdriver, limits::DRIVER_END_TIMEOUT);
     let until = Instant::now() + limits::DRIVER_END_TIMEOUT;
     while process::runs(running.driver_pid) && Instant::now() < until {
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(limits::PROCESS_END_POLL);
     }
 }
 
@@ -309,7 +307,7 @@ fn quit(running: &Running, patience: Duration) -> Option<bool> {
     // The socket closes early. The process ends after it has written its cookies.
     let until = Instant::now() + limits::BROWSER_END_TIMEOUT;
     while running.browser_pid.is_some_and(process::runs) && Instant::now() < until {
-        thread::sleep(Duration::from_millis(5));
+        thread::sleep(limits::PROCESS_END_POLL);
     }
     Some(emptied)
 }

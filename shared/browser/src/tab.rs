@@ -23,14 +23,14 @@ use crate::{
     error::CommandError,
     limits,
     loading::Load,
-    page::Outcome,
+    page::WaitOutcome,
     profile::{Profile, Running, private},
     readiness::SilentHosts,
     webdriver::Driver,
 };
 
 /// The maximum number of tabs that are kept for later calls.
-const KEPT: usize = 8;
+const MAX_IDLE_TABS: usize = 8;
 
 /// The maximum number of tabs in use at the same time; more would only slow each other down.
 const MAX_TABS: usize = 16;
@@ -46,7 +46,7 @@ pub(crate) struct ShownPage {
     /// The URL of the page after redirects.
     pub(crate) url: Url,
     /// The end of the wait for it.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: WaitOutcome,
     /// The parts of it that were loaded.
     pub(crate) load: Load,
     /// Whether a call acted in it since it was loaded.
@@ -222,7 +222,7 @@ impl Tab {
         self.memory.at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
         let is_tab = |entry: &fs::DirEntry| !entry.file_name().to_string_lossy().starts_with('.');
         let open = fs::read_dir(profile.tabs_folder()).into_iter().flatten().flatten().filter(is_tab).count();
-        if open > KEPT {
+        if open > MAX_IDLE_TABS {
             return self.dispose();
         }
         if let Ok(text) = serde_json::to_vec(&self.memory) {
@@ -268,7 +268,7 @@ impl Tab {
     }
 
     /// The end of an earlier call's wait for the page, if the tab still shows that page.
-    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+    pub(crate) fn outcome(&self) -> Option<&WaitOutcome> {
         self.memory.shown.as_ref().filter(|_| self.is_current).map(|page| &page.outcome)
     }
 }
@@ -424,7 +424,7 @@ mod tests {
         let shown = page.map(|page| ShownPage {
             requested: url(page),
             url: url("led-to"),
-            outcome: Outcome::IDLE,
+            outcome: WaitOutcome::IDLE,
             load: Load::Text,
             acted,
         });

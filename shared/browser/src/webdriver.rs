@@ -88,7 +88,7 @@ impl Driver {
     pub(crate) fn launch(url: &Url, capabilities: &Value, deadline: Instant) -> Result<Launched, NoSession> {
         let runtime = runtime();
         let session = new_session(url, capabilities);
-        let (client, session) = runtime.block_on(within(deadline, session)).map_err(|_| NoSession::Late)??;
+        let (client, session) = runtime.block_on(with_deadline(deadline, session)).map_err(|_| NoSession::Late)??;
         let granted = client.capabilities();
         let text = |name: &str| granted.and_then(|all| all.get(name)?.as_str()).unwrap_or_default().to_owned();
         let pid = ["goog:processID", "moz:processID"].into_iter().find_map(|name| granted?.get(name)?.as_u64());
@@ -113,7 +113,7 @@ impl Driver {
             client.persist().await.map_err(|error| command_error(&error))?;
             Ok(client)
         };
-        let client = runtime.block_on(within(deadline, resumed))??;
+        let client = runtime.block_on(with_deadline(deadline, resumed))??;
         Ok(Self { runtime, client })
     }
 
@@ -188,7 +188,7 @@ impl Driver {
     }
 
     fn run<T>(&self, command: impl Future<Output = Result<T, CmdError>>, deadline: Instant) -> Result<T, CommandError> {
-        self.runtime.block_on(within(deadline, command))?.map_err(|error| command_error(&error))
+        self.runtime.block_on(with_deadline(deadline, command))?.map_err(|error| command_error(&error))
     }
 }
 
@@ -230,7 +230,7 @@ fn did_not_start(message: &str) -> Error {
     error
 }
 
-async fn within<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, CommandError> {
+async fn with_deadline<T>(deadline: Instant, work: impl Future<Output = T>) -> Result<T, CommandError> {
     tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| CommandError::Late)
 }
 

@@ -14,7 +14,7 @@ use crate::{
     enrich::Index,
     file,
     location::relative,
-    outline::{Corrupt, Documents, Outline},
+    outline::{Corrupt, DocumentSpans, Outline},
     read,
 };
 
@@ -132,7 +132,7 @@ fn set(fields: &mut Fields, given: impl IntoIterator<Item = (String, Value)>) {
 }
 
 /// The edits that take the documents at `removed` out of the list and put `added` at its end.
-fn restructured(documents: &Documents<'_>, removed: &BTreeSet<usize>, added: &[String]) -> Vec<Edit> {
+fn restructured(documents: &DocumentSpans<'_>, removed: &BTreeSet<usize>, added: &[String]) -> Vec<Edit> {
     let items = &documents.items;
     let removed: Vec<usize> = removed.iter().copied().filter(|at| *at < items.len()).collect();
     if removed.len() == items.len() && !items.is_empty() {
@@ -204,7 +204,7 @@ mod tests {
     fn sources_are_read_as_they_were_written() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
-        let source = crate::Source::Git {
+        let source = crate::DocumentSource::Git {
             repository: "https://x.example/r".into(),
             reference: None,
             commit: "c".into(),

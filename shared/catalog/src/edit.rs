@@ -11,8 +11,8 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    Description, Header, Outcome,
-    outline::{Corrupt, Document, Documents, Member, Outline},
+    Description, Header, RecordOutcome,
+    outline::{Corrupt, DocumentSpan, DocumentSpans, Member, Outline},
 };
 
 /// One replacement in a text. Several are in order and do not overlap.
@@ -38,17 +38,17 @@ pub(crate) fn record(
     catalog: &Outline<'_>,
     url: &str,
     fields: &[(&str, Value)],
-) -> Result<(Vec<Edit>, Outcome), Corrupt> {
+) -> Result<(Vec<Edit>, RecordOutcome), Corrupt> {
     match catalog.documents.items.iter().find(|document| document.has_url(url)) {
-        Some(found) => Ok((update(catalog, found, fields)?, Outcome::Updated)),
-        None => Ok((append(&catalog.documents, &[entry(fields)]).into_iter().collect(), Outcome::Added)),
+        Some(found) => Ok((update(catalog, found, fields)?, RecordOutcome::Updated)),
+        None => Ok((append(&catalog.documents, &[entry(fields)]).into_iter().collect(), RecordOutcome::Added)),
     }
 }
 
 /// The edits that give a document these `fields`.
 pub(crate) fn update(
     catalog: &Outline<'_>,
-    document: &Document<'_>,
+    document: &DocumentSpan<'_>,
     fields: &[(&str, Value)],
 ) -> Result<Vec<Edit>, Corrupt> {
     Ok(set(&catalog.members_of(document)?, fields, InsertPosition::End))
@@ -61,7 +61,7 @@ pub(crate) fn entry(fields: &[(&str, Value)]) -> String {
 }
 
 /// The edit that puts `entries` after the last document; `None` if `entries` is empty.
-pub(crate) fn append(documents: &Documents<'_>, entries: &[String]) -> Option<Edit> {
+pub(crate) fn append(documents: &DocumentSpans<'_>, entries: &[String]) -> Option<Edit> {
     if entries.is_empty() {
         return None;
     }
@@ -166,7 +166,7 @@ mod tests {
 
     use super::applied as apply;
 
-    fn recorded(text: &str, url: &str, fields: &[(&str, Value)]) -> (String, Outcome) {
+    fn recorded(text: &str, url: &str, fields: &[(&str, Value)]) -> (String, RecordOutcome) {
         let fields: Vec<_> = [("url", json!(url))].into_iter().chain(fields.iter().cloned()).collect();
         let (edits, outcome) = record(&Outline::parse(text.as_bytes()).unwrap(), url, &fields).unwrap();
         (apply(text, &edits), outcome)
@@ -187,7 +187,7 @@ mod tests {
             ("{\"documents\":[{\"a\":1}],\"z\":[]}", "{\"documents\":[{\"a\":1},{\"url\": \"u\"}],\"z\":[]}"),
             ("{\"documents\": [\n{},\n{} ] }", "{\"documents\": [\n{},\n{},\n{\"url\": \"u\"} ] }"),
         ] {
-            assert_eq!(recorded(text, "u", &[]), (expected.to_owned(), Outcome::Added));
+            assert_eq!(recorded(text, "u", &[]), (expected.to_owned(), RecordOutcome::Added));
         }
     }
 
@@ -196,7 +196,7 @@ mod tests {
         let text = r#"{"documents": [{"n": 1e2, "url":"u" , "title": "old", "summary": "\u0041"}, {"url": "u"}]}"#;
         let (new, outcome) = recorded(text, "u", &[("title", json!("new")), ("path", json!("a.md"))]);
         let expected = r#"{"documents": [{"n": 1e2, "url":"u" , "title": "new", "summary": "\u0041", "path": "a.md"}, {"url": "u"}]}"#;
-        assert_eq!((new.as_str(), outcome), (expected, Outcome::Updated));
+        assert_eq!((new.as_str(), outcome), (expected, RecordOutcome::Updated));
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
             let (old, new) = (list(&text), list(&new));
             let is_u = |document: &RawValue| serde_json::from_str::<Value>(document.get()).unwrap()["url"] == "u";
             let at = old.iter().position(|document| is_u(document));
-            prop_assert_eq!(outcome == Outcome::Updated, at.is_some());
+            prop_assert_eq!(outcome == RecordOutcome::Updated, at.is_some());
             prop_assert_eq!(new.len(), old.len() + usize::from(at.is_none()));
             for (n, document) in old.iter().enumerate().filter(|(n, _)| Some(*n) != at) {
                 prop_assert_eq!(document.get(), new[n].get());

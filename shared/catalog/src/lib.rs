@@ -32,13 +32,13 @@
 //! # }
 //! ```
 
-mod bases;
 mod batch;
 mod edit;
 mod enrich;
 mod error;
 mod file;
 mod folder;
+mod knowledge_bases;
 mod location;
 mod lock;
 mod outline;
@@ -69,7 +69,7 @@ pub use folder::GONE;
 pub use location::Access;
 pub use lock::Lock;
 pub use read::{Contents, Listed};
-pub use source::{Source, SourceType};
+pub use source::{DocumentSource, SourceType};
 
 /// The default time that a change waits for other writers.
 const LOCK_WAIT: Duration = Duration::from_secs(30);
@@ -112,7 +112,7 @@ impl Entry {
 
 /// The result of [`Catalog::record`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RecordOutcome {
     /// The URL is new to the catalog.
     Added,
     /// The URL had an entry: its given fields were replaced and its others kept.
@@ -224,7 +224,7 @@ impl Catalog {
     ///
     /// [`CATALOG_NOT_FOUND`] where there is none; those of [`Catalog::locate`].
     pub fn all(kb_roots: &[PathBuf], invocation: &Invocation) -> Result<Vec<Self>, Error> {
-        bases::catalogs(kb_roots, invocation)
+        knowledge_bases::catalogs(kb_roots, invocation)
     }
 
     /// Changes the time that a change waits for other writers; the default is 30 seconds.
@@ -254,7 +254,7 @@ impl Catalog {
     ///
     /// [`ARGUMENT_ERROR`] where the document's path is not UTF-8, which JSON cannot contain, or its folder
     /// does not exist; otherwise one of [`ERRORS`]. The catalog is then as it was.
-    pub fn record(&self, entry: &Entry) -> Result<Outcome, Error> {
+    pub fn record(&self, entry: &Entry) -> Result<RecordOutcome, Error> {
         let file = file::resolve(&self.file)?;
         let path = location::relative(&entry.path, file.parent().unwrap_or(&file))?;
         let mut fields = vec![

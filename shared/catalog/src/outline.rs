@@ -54,13 +54,13 @@ impl Member<'_> {
 
 /// A document in the list. There may be very many of them, so this is small.
 #[derive(Debug)]
-pub(crate) struct Document<'a> {
+pub(crate) struct DocumentSpan<'a> {
     /// The range of the object.
     pub(crate) range: Range<usize>,
     url: Option<&'a RawValue>,
 }
 
-impl Document<'_> {
+impl DocumentSpan<'_> {
     /// Whether it was fetched from `url`.
     pub(crate) fn has_url(&self, url: &str) -> bool {
         self.url.is_some_and(|json| spells(json.get(), url))
@@ -69,10 +69,10 @@ impl Document<'_> {
 
 /// The list of documents.
 #[derive(Debug)]
-pub(crate) struct Documents<'a> {
+pub(crate) struct DocumentSpans<'a> {
     /// The member of the list, including its key.
     pub(crate) member: Member<'a>,
-    pub(crate) items: Vec<Document<'a>>,
+    pub(crate) items: Vec<DocumentSpan<'a>>,
     /// The white space that follow the opening bracket.
     pub(crate) gap: &'a str,
     /// The byte position after the last document, or after the opening bracket if there are no documents.
@@ -85,7 +85,7 @@ pub(crate) struct Outline<'a> {
     text: &'a str,
     /// The members of the outermost object, the documents aside.
     pub(crate) members: Vec<Member<'a>>,
-    pub(crate) documents: Documents<'a>,
+    pub(crate) documents: DocumentSpans<'a>,
 }
 
 impl<'a> Outline<'a> {
@@ -117,16 +117,16 @@ impl<'a> Outline<'a> {
             return cursor.fail("it has no `documents`");
         };
         let member = members.remove(position);
-        Ok(Self { text, members, documents: Documents { member, items, gap, end } })
+        Ok(Self { text, members, documents: DocumentSpans { member, items, gap, end } })
     }
 
     /// The fields of `document` that callers ask for.
-    pub(crate) fn fields_of(&self, document: &Document<'_>) -> Result<Fields<'a>, Corrupt> {
+    pub(crate) fn fields_of(&self, document: &DocumentSpan<'_>) -> Result<Fields<'a>, Corrupt> {
         Cursor { text: self.text, at: document.range.start }.parse()
     }
 
     /// The members of `document`, with their places in the catalog.
-    pub(crate) fn members_of(&self, document: &Document<'_>) -> Result<Vec<Member<'a>>, Corrupt> {
+    pub(crate) fn members_of(&self, document: &DocumentSpan<'_>) -> Result<Vec<Member<'a>>, Corrupt> {
         Cursor { text: self.text, at: document.range.start }.object(|cursor, _| cursor.value())
     }
 }
@@ -231,7 +231,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The list of documents: the documents, the white space before the first, where the last ends.
-    fn documents(&mut self) -> Result<(Vec<Document<'a>>, &'a str, usize), Corrupt> {
+    fn documents(&mut self) -> Result<(Vec<DocumentSpan<'a>>, &'a str, usize), Corrupt> {
         self.token(b"[", "an array of documents")?;
         let start = self.at;
         let gap = self.blank();
@@ -244,7 +244,7 @@ impl<'a> Cursor<'a> {
             let start = self.at;
             let Fields { url, .. } = self.parse()?;
             let end = self.at;
-            documents.push(Document { range: start..end, url });
+            documents.push(DocumentSpan { range: start..end, url });
             if self.token(b",]", "`,` or `]`")? == b']' {
                 return Ok((documents, gap, end));
             }

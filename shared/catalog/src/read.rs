@@ -6,7 +6,7 @@ use ragmaker_tool::Error;
 use serde_json::value::RawValue;
 
 use crate::{
-    Catalog, Header, Source, SourceType,
+    Catalog, DocumentSource, Header, SourceType,
     error::CATALOG_NOT_FOUND,
     file::{self, LoadedCatalog},
     outline::{Corrupt, Fields, Outline},
@@ -41,7 +41,7 @@ pub struct Listed {
     /// The hash of its title and content, which tells whether a later text is another one.
     pub content_hash: Option<String>,
     /// Its source.
-    pub source: Option<Source>,
+    pub source: Option<DocumentSource>,
 }
 
 impl Listed {

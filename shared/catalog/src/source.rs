@@ -27,10 +27,10 @@ impl SourceType {
 
     /// The type for a document with these fields: that of its member `source`, else the web.
     pub(crate) fn of(fields: &Map<String, Value>) -> Self {
-        match fields.get("source").and_then(|source| Source::deserialize(source).ok()) {
-            Some(Source::Git { .. }) => Self::Github,
-            Some(Source::File { .. }) => Self::Local,
-            Some(Source::Http { .. } | Source::Browser { .. }) | None => Self::Web,
+        match fields.get("source").and_then(|source| DocumentSource::deserialize(source).ok()) {
+            Some(DocumentSource::Git { .. }) => Self::Github,
+            Some(DocumentSource::File { .. }) => Self::Local,
+            Some(DocumentSource::Http { .. } | DocumentSource::Browser { .. }) | None => Self::Web,
         }
     }
 }
@@ -40,7 +40,7 @@ impl SourceType {
 /// An entry without it, or with a kind that is not known here, was made by another program or an older one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Source {
+pub enum DocumentSource {
     /// A page that was fetched over HTTP.
     Http {
         /// The address below which its section is; what the section does not have is not requested for it.
@@ -100,7 +100,7 @@ pub enum Source {
     },
 }
 
-impl Source {
+impl DocumentSource {
     /// The source as the JSON member of an entry.
     pub fn to_json(&self) -> Value {
         // A value of texts and numbers can always be serialized.
@@ -131,20 +131,21 @@ mod tests {
 
     #[test]
     fn a_source_reads_back_and_one_of_another_program_is_none() {
-        let http = Source::Http { section: None, from: None, etag: Some("\"a\"".into()), last_modified: None };
+        let http = DocumentSource::Http { section: None, from: None, etag: Some("\"a\"".into()), last_modified: None };
         assert_eq!(http.to_json(), json!({"kind": "http", "etag": "\"a\""}));
-        let git = Source::Git {
+        let git = DocumentSource::Git {
             repository: "r".into(),
             reference: None,
             commit: "c".into(),
             path: "p".into(),
             blob: "b".into(),
         };
-        let browser = |expand| Source::Browser { session: None, selector: None, from: None, expand, scroll: expand };
+        let browser =
+            |expand| DocumentSource::Browser { session: None, selector: None, from: None, expand, scroll: expand };
         assert_eq!(browser(false).to_json(), json!({"kind": "browser"}));
         for source in [http, git, browser(false), browser(true)] {
-            assert_eq!(serde_json::from_value::<Source>(source.to_json()).unwrap(), source);
+            assert_eq!(serde_json::from_value::<DocumentSource>(source.to_json()).unwrap(), source);
         }
-        assert!(serde_json::from_value::<Source>(json!({"kind": "wiki"})).is_err());
+        assert!(serde_json::from_value::<DocumentSource>(json!({"kind": "wiki"})).is_err());
     }
 }

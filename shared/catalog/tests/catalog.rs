@@ -8,7 +8,7 @@ use std::{
 
 use ragmaker_catalog::{
     Access, CATALOG_CORRUPT, CATALOG_LOCKED, CATALOG_NOT_READABLE, CATALOG_NOT_WRITABLE, Catalog, Description, Entry,
-    Header, Outcome, now,
+    Header, RecordOutcome, now,
 };
 use ragmaker_tool::Invocation;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn page(file: &Path, url: &str) -> Entry {
     Entry::new(url, "A page", file.with_file_name("page.md"))
 }
 
-fn record(file: &Path, url: &str) -> Outcome {
+fn record(file: &Path, url: &str) -> RecordOutcome {
     Catalog::at(file).unwrap().record(&page(file, url)).unwrap()
 }
 
@@ -49,9 +49,9 @@ fn a_catalog_grows_from_nothing() {
     let entry = |title: &str| Entry::new("https://x/a", title, cache.join("a.md"));
     // The folder of a document exists before the document is recorded.
     fs::create_dir_all(&cache).unwrap();
-    assert_eq!(catalog.record(&entry("A").with("summary", "s").with("url", "z")).unwrap(), Outcome::Added);
-    assert_eq!(catalog.record(&page(catalog.file(), "https://x/b")).unwrap(), Outcome::Added);
-    assert_eq!(catalog.record(&entry("B")).unwrap(), Outcome::Updated);
+    assert_eq!(catalog.record(&entry("A").with("summary", "s").with("url", "z")).unwrap(), RecordOutcome::Added);
+    assert_eq!(catalog.record(&page(catalog.file(), "https://x/b")).unwrap(), RecordOutcome::Added);
+    assert_eq!(catalog.record(&entry("B")).unwrap(), RecordOutcome::Updated);
     let header = Header { title: Some("T".into()), ..Header::default() };
     let Description { header, documents } = catalog.describe(&header).unwrap();
     assert_eq!(documents, 2);
@@ -162,7 +162,7 @@ fn a_lock_that_is_never_released_is_told() {
         move || record(&file, "https://x/b")
     });
     drop(other);
-    assert_eq!(waiting.join().unwrap(), Outcome::Added);
+    assert_eq!(waiting.join().unwrap(), RecordOutcome::Added);
 }
 
 #[test]
@@ -219,8 +219,8 @@ mod unix {
         symlink("../catalog.json", &link).unwrap();
         symlink("store/real.json", &file).unwrap();
         // Through two links, to a file that is yet to be made in a folder that is, too.
-        assert_eq!(record(&link, "https://x/a"), Outcome::Added);
-        assert_eq!(record(&target, "https://x/a"), Outcome::Updated);
+        assert_eq!(record(&link, "https://x/a"), RecordOutcome::Added);
+        assert_eq!(record(&target, "https://x/a"), RecordOutcome::Updated);
         assert!(link.is_symlink() && file.is_symlink() && !target.is_symlink());
         assert_eq!(read(&link)["documents"][0]["path"], "page.md");
         assert_eq!(names(&folder.path().join("store")), [".real.json.lock", "real.json"]);

@@ -35,7 +35,7 @@ const BATCH: usize = 256;
 /// The result for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// The cited section contains the quotation; without a citation, any section contains it.
     Found,
     /// Another section or document contains the quotation.
@@ -48,7 +48,7 @@ pub enum Verdict {
 
 /// A place in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Passage {
     /// The document's absolute path.
     pub path: PathBuf,
     /// The headings above the passage, joined with ` > `.
@@ -73,9 +73,9 @@ pub struct CheckedClaim {
     /// The claim.
     pub claim: Claim,
     /// The result.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// The place of the quotation, if it was found.
-    pub place: Option<Place>,
+    pub place: Option<Passage>,
 }
 
 /// Checks `claims` against the documents that `catalogs` list.
@@ -86,20 +86,20 @@ pub struct CheckedClaim {
 pub fn check(catalogs: &[Catalog], claims: Vec<Claim>) -> Result<Vec<CheckedClaim>, Error> {
     let bases = catalogs.iter().map(KnowledgeBase::read).collect::<Result<Vec<_>, _>>()?;
     let mut checked: Vec<CheckedClaim> =
-        claims.into_iter().map(|claim| CheckedClaim { claim, verdict: Verdict::NotFound, place: None }).collect();
+        claims.into_iter().map(|claim| CheckedClaim { claim, verdict: ClaimVerdict::NotFound, place: None }).collect();
     let mut open = vec![];
     for (number, one) in checked.iter_mut().enumerate() {
         let written = folded(&one.claim.quote, Reading::Written);
         if is_short(&written) {
-            one.verdict = Verdict::TooShort;
+            one.verdict = ClaimVerdict::TooShort;
             continue;
         }
         let shown = folded(&one.claim.quote, Reading::ShownPart);
         open.push(PendingClaim { number, cited: ParsedCitation::of(one.claim.citation.as_deref()), written, shown });
     }
-    let documents: Vec<Document<'_>> = bases.iter().flat_map(KnowledgeBase::documents).collect();
+    let documents: Vec<SearchedDocument<'_>> = bases.iter().flat_map(KnowledgeBase::documents).collect();
     in_cited(&documents, &mut open, &mut checked);
-    let all: Vec<&Document<'_>> = documents.iter().collect();
+    let all: Vec<&SearchedDocument<'_>> = documents.iter().collect();
     let differ = anywhere(&all, &mut open, &mut checked, Reading::Written);
     // Most documents and most quotations are the same in both readings.
     let left = if open.iter().all(PendingClaim::is_same) { differ } else { all };
@@ -177,12 +177,12 @@ impl KnowledgeBase {
         Ok(Self { root, folder, listed })
     }
 
-    fn documents(&self) -> impl Iterator<Item = Document<'_>> {
+    fn documents(&self) -> impl Iterator<Item = SearchedDocument<'_>> {
         self.listed.iter().filter_map(|listed| {
             let given = self.folder.join(listed.path.as_deref()?);
             // The path in the catalog; whether it is inside the root is checked when the file is opened.
             let path = lexical(&given).strip_prefix(&self.root).ok()?.to_str()?.replace('\\', "/");
-            Some(Document { root: &self.root, given, path, listed })
+            Some(SearchedDocument { root: &self.root, given, path, listed })
         })
     }
 }
@@ -203,7 +203,7 @@ fn lexical(path: &Path) -> PathBuf {
 }
 
 /// A document of a knowledge base.
-struct Document<'a> {
+struct SearchedDocument<'a> {
     root: &'a Path,
     /// The path of the file, as in the catalog.
     given: PathBuf,
@@ -212,7 +212,7 @@ struct Document<'a> {
     listed: &'a Listed,
 }
 
-impl Document<'_> {
+impl SearchedDocument<'_> {
     /// The path of the file without symbolic links, and its text; `None` if the file is not a document of the
     /// knowledge base.
     fn read(&self) -> Option<(PathBuf, String)> {
@@ -223,7 +223,7 @@ impl Document<'_> {
 }
 
 /// The text of a document.
-struct Text {
+struct DocumentText {
     file: PathBuf,
     markdown: String,
     /// The end of the front matter.
@@ -233,8 +233,8 @@ struct Text {
     fetched_at: Option<String>,
 }
 
-impl Text {
-    fn of(document: &Document<'_>) -> Option<Self> {
+impl DocumentText {
+    fn of(document: &SearchedDocument<'_>) -> Option<Self> {
         let (file, markdown) = document.read()?;
         let parsed = ragmaker_document::parse(&markdown).ok();
         let field = |name| parsed.as_ref().and_then(|parsed| parsed.field(name)).map(str::to_owned);
@@ -251,29 +251,29 @@ impl Text {
 
 /// A normalized document with the positions of its characters.
 struct NormalizedDocument<'a> {
-    document: &'a Document<'a>,
-    text: &'a Text,
+    document: &'a SearchedDocument<'a>,
+    text: &'a DocumentText,
     folded: String,
     places: Vec<(u32, u32)>,
     sections: Vec<Section>,
 }
 
 impl<'a> NormalizedDocument<'a> {
-    fn new(document: &'a Document<'a>, text: &'a Text, reading: Reading) -> Self {
+    fn new(document: &'a SearchedDocument<'a>, text: &'a DocumentText, reading: Reading) -> Self {
         let (folded, places) = placed(&text.markdown[text.body..], reading);
         Self { document, text, folded, places, sections: sections(&text.markdown, text.body) }
     }
 
     /// The place of the normalized bytes from `start` to `end`, and the anchor of its section.
-    fn place(&self, start: usize, end: usize) -> (Place, &str) {
-        let Text { file, markdown, body, .. } = self.text;
+    fn place(&self, start: usize, end: usize) -> (Passage, &str) {
+        let DocumentText { file, markdown, body, .. } = self.text;
         let first = body + self.places[start].0 as usize;
         let last = body + self.places[end - 1].1 as usize;
         let section = &self.sections[self.sections.partition_point(|section| section.start <= first).max(1) - 1];
         let line = section.first_line + markdown[section.start.min(first)..first].matches('\n').count();
-        let Document { path, listed, .. } = self.document;
+        let SearchedDocument { path, listed, .. } = self.document;
         let quoted = &markdown[first..last];
-        let place = Place {
+        let place = Passage {
             path: file.clone(),
             heading: section.heading.clone(),
             citation: format!("{path}#{}", section.slug),
@@ -312,7 +312,7 @@ struct DocumentIndex<'a> {
 }
 
 impl<'a> DocumentIndex<'a> {
-    fn of(documents: &'a [Document<'_>]) -> Self {
+    fn of(documents: &'a [SearchedDocument<'_>]) -> Self {
         let mut names = Self { relative: HashMap::new(), absolute: HashMap::new() };
         for (number, document) in documents.iter().enumerate() {
             names.relative.entry(&document.path).or_default().push(number);
@@ -329,7 +329,7 @@ impl<'a> DocumentIndex<'a> {
 }
 
 /// Searches the cited documents for the quotations.
-fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &mut [CheckedClaim]) {
+fn in_cited(documents: &[SearchedDocument<'_>], open: &mut Vec<PendingClaim>, checked: &mut [CheckedClaim]) {
     let names = DocumentIndex::of(documents);
     // The claims for each document.
     let mut wanted: Vec<(usize, Vec<usize>)> = vec![];
@@ -345,11 +345,11 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &
         }
     }
     for (document, claims) in wanted {
-        let Some(text) = Text::of(&documents[document]) else { continue };
+        let Some(text) = DocumentText::of(&documents[document]) else { continue };
         let mut is_same = false;
         for reading in [Reading::Written, Reading::Shown] {
             let is_left = |claim: &usize| {
-                checked[open[*claim].number].verdict != Verdict::Found && !(is_same && open[*claim].is_same())
+                checked[open[*claim].number].verdict != ClaimVerdict::Found && !(is_same && open[*claim].is_same())
             };
             let mut left: Vec<usize> = claims.iter().copied().filter(is_left).collect();
             if left.is_empty() {
@@ -370,7 +370,7 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &
                     let is_there = cited.as_ref().is_some_and(|cited| cited.names_section(slug));
                     let one = &mut checked[*number];
                     if is_there || one.place.is_none() {
-                        one.verdict = if is_there { Verdict::Found } else { Verdict::Elsewhere };
+                        one.verdict = if is_there { ClaimVerdict::Found } else { ClaimVerdict::Elsewhere };
                         one.place = Some(place);
                     }
                     if is_there {
@@ -386,11 +386,11 @@ fn in_cited(documents: &[Document<'_>], open: &mut Vec<PendingClaim>, checked: &
 /// Looks for claims in `documents`; the first that contains a quotation counts. Returns the documents that may be
 /// others in another reading.
 fn anywhere<'a>(
-    documents: &[&'a Document<'a>],
+    documents: &[&'a SearchedDocument<'a>],
     open: &mut Vec<PendingClaim>,
     checked: &mut [CheckedClaim],
     reading: Reading,
-) -> Vec<&'a Document<'a>> {
+) -> Vec<&'a SearchedDocument<'a>> {
     let mut differ = vec![];
     let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
     for batch in documents.chunks(BATCH) {
@@ -401,10 +401,10 @@ fn anywhere<'a>(
         // An answer does not have more quotations than an automaton holds.
         let Ok(automaton) = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&quotes) else { break };
         let part = batch.len().div_ceil(threads);
-        let search = |part: &[&'a Document<'a>]| -> (Vec<(usize, Place)>, Vec<&'a Document<'a>>) {
+        let search = |part: &[&'a SearchedDocument<'a>]| -> (Vec<(usize, Passage)>, Vec<&'a SearchedDocument<'a>>) {
             let (mut found, mut differ) = (vec![], vec![]);
             for document in part {
-                let Some(text) = Text::of(document) else { continue };
+                let Some(text) = DocumentText::of(document) else { continue };
                 let (folded, is_same) = text.folded(reading);
                 if !is_same {
                     differ.push(*document);
@@ -422,7 +422,8 @@ fn anywhere<'a>(
             for (claim, place) in found {
                 let one = &mut checked[open[claim].number];
                 if one.place.is_none() {
-                    one.verdict = if open[claim].cited.is_some() { Verdict::Elsewhere } else { Verdict::Found };
+                    one.verdict =
+                        if open[claim].cited.is_some() { ClaimVerdict::Elsewhere } else { ClaimVerdict::Found };
                     one.place = Some(place);
                 }
             }
@@ -434,11 +435,11 @@ fn anywhere<'a>(
 
 /// Searches a document for `quotes`; returns the first position of each that it contains.
 fn in_document(
-    (document, text, folded): (&Document<'_>, &Text, &str),
+    (document, text, folded): (&SearchedDocument<'_>, &DocumentText, &str),
     automaton: &AhoCorasick,
     quotes: &[&str],
     reading: Reading,
-) -> Vec<(usize, Place)> {
+) -> Vec<(usize, Passage)> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     for hit in automaton.find_overlapping_iter(folded) {
         let claim = hit.pattern().as_usize();

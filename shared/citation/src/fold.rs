@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{
     chars::{is_cjk, plain},
-    source::{Reading, Source, SourcePart, run},
+    source::{MarkdownReader, Reading, SourcePart, run},
 };
 
 /// Receives a folded text.
@@ -65,9 +65,9 @@ pub(crate) fn placed(text: &str, reading: Reading) -> Placed {
 
 /// Calls `sink` with `text` folded; `run` may say how much of the text stands for itself. Returns whether the reading
 /// could make a difference.
-fn fold(text: &str, reading: Reading, sink: &mut impl Sink, run: impl Fn(&Source<'_>) -> usize) -> bool {
+fn fold(text: &str, reading: Reading, sink: &mut impl Sink, run: impl Fn(&MarkdownReader<'_>) -> usize) -> bool {
     let mut out = NormalizedOutput { sink, gap: None, last: None };
-    let mut source = Source::new(text, reading);
+    let mut source = MarkdownReader::new(text, reading);
     while source.at < text.len() {
         let length = run(&source);
         if length > 0 {

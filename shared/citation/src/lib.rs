@@ -19,8 +19,8 @@ mod source;
 
 pub use answer::{ANSWER_NOT_READABLE, read_answer};
 pub use claims::{Claim, Claims, claims};
-pub use find::{CheckedClaim, Place, Verdict, check};
-pub use report::{CITATION_FAILED, ClaimReport, Counts, Report, report};
+pub use find::{CheckedClaim, ClaimVerdict, Passage, check};
+pub use report::{CITATION_FAILED, CitationReport, ClaimReport, Counts, report};
 
 #[cfg(test)]
 mod tests;

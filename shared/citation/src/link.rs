@@ -14,7 +14,7 @@ const CHARACTERS: usize = 16;
 /// `url` with a text fragment for `passage`, a Markdown text. A page contains neither Markdown syntax nor the
 /// line breaks of a passage, so a long passage is identified by its first and last words.
 pub(crate) fn text_fragment(url: &str, passage: &str) -> String {
-    let lines: Vec<String> = passage.lines().map(shown).filter(|line| !line.is_empty()).collect();
+    let lines: Vec<String> = passage.lines().map(visible_text).filter(|line| !line.is_empty()).collect();
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return url.to_owned() };
     // The end is searched after the start, so the two must not overlap.
     let is_whole = lines.len() == 1 && edges(first) < 2 * most(first);
@@ -58,7 +58,7 @@ fn ends(text: &str, at_end: bool) -> &str {
 }
 
 /// A line as rendered.
-fn shown(line: &str) -> String {
+fn visible_text(line: &str) -> String {
     let mut out = String::new();
     visible(line, |c| out.push(c));
     out

@@ -3,7 +3,7 @@
 use ragmaker_tool::{Budget, Code, Error, JsonSchema, Limit, Next, Offset};
 use serde::Serialize;
 
-use crate::{CheckedClaim, Verdict};
+use crate::{CheckedClaim, ClaimVerdict};
 
 /// A claim is incorrect.
 pub const CITATION_FAILED: Code = Code::new(
@@ -13,7 +13,7 @@ pub const CITATION_FAILED: Code = Code::new(
 
 /// The checked claims of an answer.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub struct Report {
+pub struct CitationReport {
     /// The claims, in the order of the answer.
     pub claims: Vec<ClaimReport>,
     /// The number of claims with each verdict.
@@ -36,7 +36,7 @@ pub struct ClaimReport {
     /// The citation in the answer.
     pub citation: Option<String>,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
     /// The citation of the section that contains the quotation.
     pub correct_citation: Option<String>,
     /// The absolute path of the document that contains the quotation.
@@ -91,7 +91,7 @@ impl From<CheckedClaim> for ClaimReport {
             citation,
             verdict,
             correct_citation: Some(place.citation),
-            path: Some(ragmaker_files::shown(place.path).0),
+            path: Some(ragmaker_files::lossy_text(place.path).0),
             heading: Some(place.heading),
             start_line: Some(place.start_line),
             text: Some(place.text),
@@ -113,30 +113,30 @@ pub fn report(
     unquoted: usize,
     offset: Offset,
     limit: Option<Limit>,
-) -> Result<Report, Error> {
+) -> Result<CitationReport, Error> {
     let mut counts = Counts::default();
     for one in &checked {
         *match one.verdict {
-            Verdict::Found => &mut counts.found,
-            Verdict::Elsewhere => &mut counts.elsewhere,
-            Verdict::NotFound => &mut counts.not_found,
-            Verdict::TooShort => &mut counts.too_short,
+            ClaimVerdict::Found => &mut counts.found,
+            ClaimVerdict::Elsewhere => &mut counts.elsewhere,
+            ClaimVerdict::NotFound => &mut counts.not_found,
+            ClaimVerdict::TooShort => &mut counts.too_short,
         } += 1;
     }
     let total = checked.len();
     let claims: Vec<ClaimReport> = checked.into_iter().map(ClaimReport::from).collect();
-    let frame = Report { claims: vec![], counts, unquoted, total, truncated: false, next: Some(Next::WIDEST) };
+    let frame = CitationReport { claims: vec![], counts, unquoted, total, truncated: false, next: Some(Next::WIDEST) };
     let failed = total - counts.found;
     if failed == 0 {
         let page = Budget::for_frame(&frame).page(claims, offset, limit)?;
-        return Ok(Report { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame });
+        return Ok(CitationReport { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame });
     }
     let stand = if total == 1 {
         "the quotation was not found where it is cited".into()
     } else {
         format!("{failed} of {total} quotations were not found where they are cited")
     };
-    let error = |report: &Report| {
+    let error = |report: &CitationReport| {
         let mut error = CITATION_FAILED.error(stand.clone());
         if let Ok(serde_json::Value::Object(members)) = serde_json::to_value(report) {
             for (name, value) in members {
@@ -146,5 +146,5 @@ pub fn report(
         error
     };
     let page = Budget::for_frame(&error(&frame)).page(claims, offset, limit)?;
-    Err(error(&Report { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame }))
+    Err(error(&CitationReport { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame }))
 }

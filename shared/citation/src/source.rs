@@ -75,7 +75,7 @@ pub(crate) enum SourcePart {
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "they are independent of each other")]
-pub(crate) struct Source<'a> {
+pub(crate) struct MarkdownReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     pub(crate) at: usize,
@@ -130,7 +130,7 @@ const KINDS: [u8; 256] = {
     kinds
 };
 
-impl<'a> Source<'a> {
+impl<'a> MarkdownReader<'a> {
     pub(crate) fn new(text: &'a str, reading: Reading) -> Self {
         Self {
             text,
@@ -334,8 +334,8 @@ impl<'a> Source<'a> {
 }
 
 /// The number of following bytes that are unchanged text with single spaces between words. Most of a text is;
-/// [`Source::next`] gives the same result for it.
-pub(crate) fn run(source: &Source<'_>) -> usize {
+/// [`MarkdownReader::next`] gives the same result for it.
+pub(crate) fn run(source: &MarkdownReader<'_>) -> usize {
     let rest = &source.bytes[source.at..];
     let kind = |at: usize| rest.get(at).map_or(0, |byte| KINDS[usize::from(*byte)]);
     let mut length = 0;

@@ -32,7 +32,7 @@ impl Base {
         check(std::slice::from_ref(&self.catalog), vec![claim]).unwrap().remove(0)
     }
 
-    fn verdict(&self, quote: &str, citation: &str) -> Verdict {
+    fn verdict(&self, quote: &str, citation: &str) -> ClaimVerdict {
         self.check(quote, Some(citation)).verdict
     }
 }
@@ -63,19 +63,19 @@ fn a_quotation_is_found_in_the_cited_section() {
         ("弁護士は税の申告を助けます。", "税.md#弁護士"),
         ("申告を 助けます。\"テスト\"も行います", "%E7%A8%8E.md#%E5%BC%81%E8%AD%B7%E5%A3%AB"),
     ] {
-        assert_eq!(base.verdict(quote, citation), Verdict::Found, "{quote} {citation}");
+        assert_eq!(base.verdict(quote, citation), ClaimVerdict::Found, "{quote} {citation}");
     }
     let found = base.check("the “range” is largest", None);
     let place = found.place.unwrap();
     assert_eq!(
         (found.verdict, place.citation.as_str(), place.start_line),
-        (Verdict::Found, "tides.md#spring-tide", 13)
+        (ClaimVerdict::Found, "tides.md#spring-tide", 13)
     );
     assert_eq!((place.heading.as_str(), place.text.as_str()), ("Tides > Spring tide", "the “range”\nis largest"));
     let url = "https://x.example/tides.md#:~:text=the%20%E2%80%9Crange%E2%80%9D,is%20largest";
     assert_eq!((place.url.as_deref(), place.stale), (Some(url), true));
     let absolute = format!("{}#neap-tide", base.folder.path().canonicalize().unwrap().join("tides.md").display());
-    assert_eq!(base.verdict("The sun pulls across and", &absolute), Verdict::Found);
+    assert_eq!(base.verdict("The sun pulls across and", &absolute), ClaimVerdict::Found);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_quotation_in_another_section_is_located() {
         ("none.md#spring-tide", "tides.md#spring-tide"),
     ] {
         let checked = base.check("Sun and moon pull together", Some(citation));
-        assert_eq!(checked.verdict, Verdict::Elsewhere, "{citation}");
+        assert_eq!(checked.verdict, ClaimVerdict::Elsewhere, "{citation}");
         assert_eq!(checked.place.unwrap().citation, place, "{citation}");
     }
 }
@@ -108,10 +108,10 @@ fn an_altered_quotation_is_not_found() {
         "弁護士は税の申告を助けない",
         "source_url: x Tides are the rise",
     ] {
-        assert_eq!(base.verdict(quote, "tides.md#spring-tide"), Verdict::NotFound, "{quote}");
+        assert_eq!(base.verdict(quote, "tides.md#spring-tide"), ClaimVerdict::NotFound, "{quote}");
     }
     for quote in ["", "the moon pulls", "**the** moon   pulls it", "税の申告を助けます"] {
-        assert_eq!(base.verdict(quote, "tides.md#tides"), Verdict::TooShort, "{quote}");
+        assert_eq!(base.verdict(quote, "tides.md#tides"), ClaimVerdict::TooShort, "{quote}");
     }
 }
 
@@ -122,10 +122,10 @@ fn a_document_outside_is_not_read() {
     let base = Base::new(&[("link.md", "")]);
     fs::remove_file(base.folder.path().join("link.md")).unwrap();
     std::os::unix::fs::symlink(outside.folder.path().join("secret.md"), base.folder.path().join("link.md")).unwrap();
-    assert_eq!(base.verdict("The secret is kept in this place.", "link.md"), Verdict::NotFound);
+    assert_eq!(base.verdict("The secret is kept in this place.", "link.md"), ClaimVerdict::NotFound);
     let entry = Entry::new("https://x.example/s", "S", outside.folder.path().join("secret.md"));
     base.catalog.record(&entry).unwrap();
-    assert_eq!(base.verdict("The secret is kept in this place.", "link.md"), Verdict::NotFound);
+    assert_eq!(base.verdict("The secret is kept in this place.", "link.md"), ClaimVerdict::NotFound);
 }
 
 /// A generator of numbers: Marsaglia's xorshift.
@@ -213,23 +213,23 @@ fn generated_quotations_are_classified() {
         claims[2].push(Claim { quote: quote(&stitched, shown), citation: here });
         claims[3].push(Claim { quote: quote(part, shown), citation: Some(format!("{other}.md#x")) });
     }
-    let share = |claims: Vec<Claim>, verdict: Verdict| {
+    let share = |claims: Vec<Claim>, verdict: ClaimVerdict| {
         let total = claims.len() as f64;
         let checked = check(std::slice::from_ref(&base.catalog), claims).unwrap();
-        let wrong = checked.iter().find(|one| (one.verdict == verdict) != (verdict != Verdict::NotFound));
+        let wrong = checked.iter().find(|one| (one.verdict == verdict) != (verdict != ClaimVerdict::NotFound));
         let count = checked.iter().filter(|one| one.verdict == verdict).count();
         (count as f64 / total, wrong.map(|one| one.claim.clone()))
     };
     let [found, altered, stitched, other] = claims;
-    let (found, example) = share(found, Verdict::Found);
+    let (found, example) = share(found, ClaimVerdict::Found);
     assert!(found >= 0.995, "{found}: {example:?}");
     for claims in [altered, stitched] {
         let total = claims.len();
         let checked = check(std::slice::from_ref(&base.catalog), claims).unwrap();
-        let passed: Vec<_> = checked.iter().filter(|one| one.verdict == Verdict::Found).collect();
+        let passed: Vec<_> = checked.iter().filter(|one| one.verdict == ClaimVerdict::Found).collect();
         assert!(passed.len() * 200 <= total, "{passed:?}");
     }
-    let (other, example) = share(other, Verdict::Elsewhere);
+    let (other, example) = share(other, ClaimVerdict::Elsewhere);
     assert!(other >= 0.99, "{other}: {example:?}");
 }
 

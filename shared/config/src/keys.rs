@@ -7,7 +7,7 @@ use ragmaker_project::variables::{
     API_KEY_ENV, APPROVE, BASE_URL, DEBUG, EMBED_API_KEY_ENV, EMBED_MODEL, EMBED_URL, MODEL, PROVIDER,
 };
 
-use crate::{Language, Protocol, Provider, SearchEngine, value::Kind};
+use crate::{Language, Protocol, Provider, SearchEngine, value::ValueKind};
 
 /// A key of the configuration.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub struct Key {
     /// Its name, with its table: `model.name`. `NAME` is a placeholder for any name.
     pub name: &'static str,
     /// The kind of its value.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// Its default value, as TOML.
     pub default: &'static str,
     /// The environment variables that come before the files, the first one first.
@@ -27,7 +27,7 @@ pub struct Key {
 }
 
 impl Key {
-    const fn new(name: &'static str, kind: Kind, default: &'static str, meaning: &'static str) -> Self {
+    const fn new(name: &'static str, kind: ValueKind, default: &'static str, meaning: &'static str) -> Self {
         Self { name, kind, default, variables: &[], widens: false, meaning }
     }
 
@@ -56,17 +56,17 @@ impl Key {
 pub const KEYS: &[Key] = &[
     Key::new(
         "model.provider",
-        Kind::Choice(Provider::NAMES),
+        ValueKind::Choice(Provider::NAMES),
         "\"gemini\"",
         "The provider of the model. `compatible` is any server of OpenAI's chat completions, such as Ollama, llama.cpp, vLLM, LM Studio or OpenRouter.",
     )
     .variables(&[PROVIDER])
     .widens(),
-    Key::new("model.name", Kind::Text, "\"\"", "The model's name; with Azure, the name of the deployment. Required.")
+    Key::new("model.name", ValueKind::Text, "\"\"", "The model's name; with Azure, the name of the deployment. Required.")
         .variables(&[MODEL]),
     Key::new(
         "model.api_key_env",
-        Kind::Variable,
+        ValueKind::Variable,
         "\"\"",
         "The name of the environment variable that contains the key. Without it, the provider's own (see below).",
     )
@@ -74,7 +74,7 @@ pub const KEYS: &[Key] = &[
     .widens(),
     Key::new(
         "model.base_url",
-        Kind::Url,
+        ValueKind::Url,
         "\"\"",
         "The provider's root, with or without `/v1` or `/v1beta`. Without it, the provider's own; with `compatible`, Ollama's on this machine. Azure needs it: `AZURE_OPENAI_ENDPOINT` is taken as well.",
     )
@@ -82,144 +82,144 @@ pub const KEYS: &[Key] = &[
     .widens(),
     Key::new(
         "model.headers",
-        Kind::Pairs,
+        ValueKind::Pairs,
         "{}",
         "Further headers of each request. `${NAME}` in a value is the environment variable NAME.",
     )
     .widens(),
     Key::new(
         "model.query",
-        Kind::Pairs,
+        ValueKind::Pairs,
         "{}",
         "Further parameters of the URL, such as Azure's `api-version`; with `${NAME}` as in headers.",
     )
     .widens(),
-    Key::new("model.temperature", Kind::Number { most: 2 }, "0", "0 for the most likely answer; at most 2."),
+    Key::new("model.temperature", ValueKind::Number { most: 2 }, "0", "0 for the most likely answer; at most 2."),
     Key::new(
         "model.max_output_tokens",
-        Kind::Whole { least: 0, most: 10_000_000 },
+        ValueKind::Whole { least: 0, most: 10_000_000 },
         "0",
         "The maximum number of tokens of an answer; 0 is the provider's default.",
     ),
     Key::new(
         "model.context_tokens",
-        Kind::Whole { least: 0, most: 100_000_000 },
+        ValueKind::Whole { least: 0, most: 100_000_000 },
         "0",
         "The model's context window in tokens; 0 stands for 1,000,000 with `gemini`, 200,000 with `anthropic`, 128,000 with `openai` and `azure`, and 32,000 with `compatible`.",
     ),
     Key::new(
         "model.timeout_s",
-        Kind::Whole { least: 1, most: 3_600 },
+        ValueKind::Whole { least: 1, most: 3_600 },
         "120",
         "The number of seconds without data from the endpoint after which a request fails.",
     ),
-    Key::new("model.language", Kind::Choice(Language::NAMES), "\"ja\"", "The language of the instructions; answers follow the person's."),
+    Key::new("model.language", ValueKind::Choice(Language::NAMES), "\"ja\"", "The language of the instructions; answers follow the person's."),
     Key::new(
         "model.tool_protocol",
-        Kind::Choice(Protocol::NAMES),
+        ValueKind::Choice(Protocol::NAMES),
         "\"auto\"",
         "How the model calls tools: in the provider's own form, as JSON in its text, as text that the server constrains to a JSON schema, or in the provider's own form until an answer has a call in its text.",
     ),
-    Key::new("agent.max_steps", Kind::Whole { least: 1, most: 10_000 }, "50", "The maximum number of requests to the model for one message of the person."),
-    Key::new("agent.think_required", Kind::Switch, "true", "Whether an answer after tool use needs a `think` before it."),
+    Key::new("agent.max_steps", ValueKind::Whole { least: 1, most: 10_000 }, "50", "The maximum number of requests to the model for one message of the person."),
+    Key::new("agent.think_required", ValueKind::Switch, "true", "Whether an answer after tool use needs a `think` before it."),
     Key::new(
         "agent.max_conversation_turns",
-        Kind::Whole { least: 0, most: 100_000 },
+        ValueKind::Whole { least: 0, most: 100_000 },
         "20",
         "The number of turns after which the conversation is summarised; 0 for never.",
     )
     .variables(&["MAX_CONVERSATION_TURNS"]),
     Key::new(
         "agent.summary_conversation_turns",
-        Kind::Whole { least: 1, most: 100_000 },
+        ValueKind::Whole { least: 1, most: 100_000 },
         "6",
         "The number of latest turns that a summary keeps unchanged.",
     )
     .variables(&["SUMMARY_CONVERSATION_TURNS"]),
     Key::new(
         "agent.approve",
-        Kind::Choice(crate::Approve::NAMES),
+        ValueKind::Choice(crate::Approve::NAMES),
         "\"ask\"",
         "`ask` asks the person about calls that may change something, `read` runs calls that only read and refuses the others, `never` refuses calls that need a question, `all` runs every call that is not blocked. In the files of a project, `all` has no effect.",
     )
     .variables(&[APPROVE])
     .widens(),
-    Key::new("search.engine", Kind::Choice(SearchEngine::NAMES), "\"tavily\"", "The engine of `web-search`."),
+    Key::new("search.engine", ValueKind::Choice(SearchEngine::NAMES), "\"tavily\"", "The engine of `web-search`."),
     Key::new(
         "search.api_key_env",
-        Kind::Variable,
+        ValueKind::Variable,
         "\"\"",
         "The name of the environment variable that contains the engine's key. Without it, the engine's own (see below).",
     )
     .widens(),
     Key::new(
         "search.base_url",
-        Kind::Url,
+        ValueKind::Url,
         "\"\"",
         "The engine's root. Required for SearXNG; by default, the engine's own.",
     )
     .widens(),
-    Key::new("search.google_engine_id", Kind::Text, "\"\"", "The id (cx) of the Google search engine. Google needs it."),
+    Key::new("search.google_engine_id", ValueKind::Text, "\"\"", "The id (cx) of the Google search engine. Google needs it."),
     Key::new(
         "search.embed_url",
-        Kind::Url,
+        ValueKind::Url,
         "\"\"",
         "An endpoint of embeddings in OpenAI's format, such as `http://127.0.0.1:11434/v1`. With it, `search-knowledge-base` also ranks by meaning, and sends it the texts of documents and queries. From the files of a project, it counts only after a person confirmed it in `ragmaker-agent`.",
     )
     .variables(&[EMBED_URL])
     .widens(),
-    Key::new("search.embed_model", Kind::Text, "\"\"", "The name of its model.").variables(&[EMBED_MODEL]),
+    Key::new("search.embed_model", ValueKind::Text, "\"\"", "The name of its model.").variables(&[EMBED_MODEL]),
     Key::new(
         "search.embed_api_key_env",
-        Kind::Variable,
+        ValueKind::Variable,
         "\"\"",
         "The name of the environment variable that contains its key; without it, no key is sent.",
     )
     .variables(&[EMBED_API_KEY_ENV])
     .widens(),
-    Key::new("search.embed_query_prefix", Kind::Text, "\"\"", "The text that its model needs before a query, such as `query: `."),
-    Key::new("search.embed_document_prefix", Kind::Text, "\"\"", "The text that its model needs before a document, such as `passage: `."),
+    Key::new("search.embed_query_prefix", ValueKind::Text, "\"\"", "The text that its model needs before a query, such as `query: `."),
+    Key::new("search.embed_document_prefix", ValueKind::Text, "\"\"", "The text that its model needs before a document, such as `passage: `."),
     Key::new(
         "search.embed_budget_s",
-        Kind::Whole { least: 0, most: 86_400 },
+        ValueKind::Whole { least: 0, most: 86_400 },
         "10",
         "The time in seconds that one search may use to embed parts of documents without a vector; later searches embed the rest.",
     ),
     Key::new(
         "command.allow",
-        Kind::Texts,
+        ValueKind::Texts,
         "[]",
         "Prefixes of command lines that run without approval, such as `\"cargo test\"`. Of a program that runs others (`find`, `xargs`, `ssh`, `sudo`, `docker run`, interpreters), only the line itself.",
     )
     .widens(),
-    Key::new("command.timeout_s", Kind::Whole { least: 1, most: 3_600 }, "120", "The number of seconds after which a command is ended, unless the call has its own timeout."),
-    Key::new("command.network", Kind::Switch, "false", "Whether approved commands may use the network, unless the call decides. Commands that run without approval never may.").widens(),
-    Key::new("tools.offered", Kind::Texts, "[]", "The tools that are offered to the model; by default, all."),
+    Key::new("command.timeout_s", ValueKind::Whole { least: 1, most: 3_600 }, "120", "The number of seconds after which a command is ended, unless the call has its own timeout."),
+    Key::new("command.network", ValueKind::Switch, "false", "Whether approved commands may use the network, unless the call decides. Commands that run without approval never may.").widens(),
+    Key::new("tools.offered", ValueKind::Texts, "[]", "The tools that are offered to the model; by default, all."),
     Key::new(
         "tools.catalogs",
-        Kind::Catalogs,
+        ValueKind::Catalogs,
         "[]",
         "External tools: paths of catalogs from the file's own folder, or tables with `file`, and `call` for a catalog whose tools one command runs, or `discover` for a command that prints the catalog. With `confined = false`, its tools are not confined to their declarations.",
     )
     .widens(),
-    Key::new("tools.timeout_s", Kind::Whole { least: 1, most: 86_400 }, "120", "The number of seconds after which a call of an external tool is ended."),
-    Key::new("mcp.servers.NAME.command", Kind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
-    Key::new("mcp.servers.NAME.args", Kind::Texts, "[]", "Its arguments.").widens(),
+    Key::new("tools.timeout_s", ValueKind::Whole { least: 1, most: 86_400 }, "120", "The number of seconds after which a call of an external tool is ended."),
+    Key::new("mcp.servers.NAME.command", ValueKind::Text, "\"\"", "The executable of an MCP server, whose tools are offered as well.").widens(),
+    Key::new("mcp.servers.NAME.args", ValueKind::Texts, "[]", "Its arguments.").widens(),
     Key::new(
         "mcp.servers.NAME.confined",
-        Kind::Switch,
+        ValueKind::Switch,
         "false",
         "Whether the server can write only the project; this does not work for servers that `npx` or `docker` start.",
     )
     .widens(),
     Key::new(
         "mcp.servers.NAME.env",
-        Kind::Pairs,
+        ValueKind::Pairs,
         "{}",
         "Further environment variables for it, with `${NAME}` as in headers: keys of this process are not passed on by themselves.",
     )
     .widens(),
-    Key::new("log.debug", Kind::Switch, "false", "Whether requests, answers and decisions are logged, without keys.").variables(&[DEBUG, "DEBUG_MODE"]),
+    Key::new("log.debug", ValueKind::Switch, "false", "Whether requests, answers and decisions are logged, without keys.").variables(&[DEBUG, "DEBUG_MODE"]),
 ];
 
 /// The variables that contain keys by default: for whom, and which, the first one first.

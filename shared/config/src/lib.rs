@@ -41,7 +41,7 @@ pub use keys::{KEY_VARIABLES, KEYS, Key as ConfigKey};
 pub use load::{Config, Options, user_folder};
 pub use secret::{Key, Redactor};
 pub use service::{EmbedSettings, ModelSettings, SearchSettings};
-pub use value::{Catalog, Kind};
+pub use value::{Catalog, ValueKind};
 
 /// The configuration has an unknown key, or a value that the key does not take.
 pub const CONFIG_INVALID: Code =

@@ -54,7 +54,7 @@ fn every_default_is_a_value_of_its_key() {
     assert_eq!(config.commands().timeout_s, 120);
     assert!(config.mcp_servers().unwrap().is_empty() && config.tools().catalogs.is_empty() && !config.debug());
     for names in [Provider::NAMES, Protocol::NAMES, SearchEngine::NAMES] {
-        assert!(KEYS.iter().any(|key| key.kind == Kind::Choice(names)));
+        assert!(KEYS.iter().any(|key| key.kind == ValueKind::Choice(names)));
     }
 }
 

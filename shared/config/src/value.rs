@@ -7,7 +7,7 @@ use toml::{
 
 /// The kinds of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// Any text.
     Text,
     /// The name of an environment variable.
@@ -63,7 +63,7 @@ pub(crate) enum Value {
     Catalogs(Vec<Catalog>),
 }
 
-impl Kind {
+impl ValueKind {
     /// A description of the valid values, for messages and the reference.
     pub fn expected(self) -> String {
         match self {

@@ -5,11 +5,11 @@ use std::io::{self, BufReader, Read};
 use ragmaker_knowledge::EMPTY_CONTENT;
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_office::{DOCUMENT_UNREADABLE, input_of};
-use ragmaker_text::{FILE_TOO_LARGE, Source};
+use ragmaker_text::{ByteSource, FILE_TOO_LARGE};
 use ragmaker_tool::Error;
 use zip::ZipArchive;
 
-use crate::{Kind, convert, title};
+use crate::{DocumentKind, convert, title};
 
 /// The maximum number of files of an archive.
 const MAX_FILES: usize = 2_000;
@@ -22,7 +22,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// # Errors
 ///
 /// An I/O error if it cannot be read.
-pub fn is_archive(source: &Source) -> io::Result<bool> {
+pub fn is_archive(source: &ByteSource) -> io::Result<bool> {
     let mut head = [0; 4];
     Ok(source.read_at(0, &mut head)? == head.len() && head == *b"PK\x03\x04")
 }
@@ -34,7 +34,7 @@ pub fn is_archive(source: &Source) -> io::Result<bool> {
 ///
 /// `DOCUMENT_UNREADABLE` for a damaged archive, `FILE_TOO_LARGE` for one with too many files or bytes, `EMPTY_CONTENT`
 /// for one without documents.
-pub fn archive(name: &str, source: &Source) -> Result<Document, Error> {
+pub fn archive(name: &str, source: &ByteSource) -> Result<Document, Error> {
     let damaged = |error: &dyn std::fmt::Display| {
         DOCUMENT_UNREADABLE.error(format!("{name} is a damaged archive: {error}")).detail("path", name)
     };
@@ -49,12 +49,12 @@ pub fn archive(name: &str, source: &Source) -> Result<Document, Error> {
         let mut file = archive.by_index(index).map_err(|error| damaged(&error))?;
         let Ok(path) = file.name().map(|name| name.replace('\\', "/")) else { continue };
         let is_hidden = path.split('/').any(|part| part.starts_with('.') || part == "__MACOSX");
-        let Some(kind) = Kind::of(&path).filter(|_| file.is_file() && !is_hidden) else { continue };
+        let Some(kind) = DocumentKind::of(&path).filter(|_| file.is_file() && !is_hidden) else { continue };
         let mut bytes = vec![];
         // What the archive says of the size is not relied on.
         let read = file.by_ref().take(left + 1).read_to_end(&mut bytes).map_err(|error| damaged(&error))?;
         left = left.checked_sub(read as u64).ok_or_else(|| too_large(format!("more than {MAX_BYTES} bytes")))?;
-        let Ok(document) = convert(&path, kind, &Source::Memory(bytes), None) else { continue };
+        let Ok(document) = convert(&path, kind, &ByteSource::Memory(bytes), None) else { continue };
         words += document.words;
         markdown.extend(["# ", &path, "\n\n", &document.markdown, "\n"]);
     }
@@ -71,13 +71,13 @@ mod tests {
     use std::io::{Cursor, Write};
     use zip::{ZipWriter, write::SimpleFileOptions};
 
-    fn packed(files: &[(&str, &str)]) -> Source {
+    fn packed(files: &[(&str, &str)]) -> ByteSource {
         let mut zip = ZipWriter::new(Cursor::new(vec![]));
         for (name, text) in files {
             zip.start_file(*name, SimpleFileOptions::default()).unwrap();
             zip.write_all(text.as_bytes()).unwrap();
         }
-        Source::Memory(zip.finish().unwrap().into_inner())
+        ByteSource::Memory(zip.finish().unwrap().into_inner())
     }
 
     #[test]
@@ -103,7 +103,9 @@ mod tests {
     fn an_archive_without_documents_is_refused() {
         assert!(archive("a.zip", &packed(&[("a.png", "x")])).unwrap_err().is(EMPTY_CONTENT));
         assert!(
-            archive("a.zip", &Source::Memory(b"PK\x03\x04 and no more".to_vec())).unwrap_err().is(DOCUMENT_UNREADABLE)
+            archive("a.zip", &ByteSource::Memory(b"PK\x03\x04 and no more".to_vec()))
+                .unwrap_err()
+                .is(DOCUMENT_UNREADABLE)
         );
         let many: Vec<_> = (0..=MAX_FILES).map(|number| (format!("{number}.md"), "x")).collect();
         let many: Vec<_> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();

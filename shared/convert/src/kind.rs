@@ -8,7 +8,7 @@ use crate::file_name;
 
 /// A kind of file that is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DocumentKind {
     /// HTML, of which the main content is taken.
     Html,
     /// Markdown.
@@ -47,7 +47,7 @@ const NAMES: [&str; 12] = [
     "NOTES",
 ];
 
-impl Kind {
+impl DocumentKind {
     /// The kind of document for a file name; `None` if such a file is not a document.
     pub fn of(name: &str) -> Option<Self> {
         let name = file_name(name);
@@ -100,23 +100,23 @@ mod tests {
     #[test]
     fn names_say_what_files_are() {
         for (name, kind) in [
-            ("docs/a.MD", Some(Kind::Markdown)),
-            ("a.tar.html", Some(Kind::Html)),
-            ("README", Some(Kind::Code("text"))),
-            ("x/README", Some(Kind::Code("text"))),
+            ("docs/a.MD", Some(DocumentKind::Markdown)),
+            ("a.tar.html", Some(DocumentKind::Html)),
+            ("README", Some(DocumentKind::Code("text"))),
+            ("x/README", Some(DocumentKind::Code("text"))),
             (".md", None),
             ("a.rs", None),
             ("a", None),
             ("a.png", None),
             ("", None),
         ] {
-            assert_eq!(Kind::of(name), kind, "{name}");
+            assert_eq!(DocumentKind::of(name), kind, "{name}");
         }
-        assert_eq!(Kind::of_web("report", "text/csv"), Some(Kind::Delimited));
-        assert_eq!(Kind::of_web("report.md", "application/octet-stream"), Some(Kind::Markdown));
-        assert_eq!(Kind::of_web("report", "application/gzip"), None);
-        assert_eq!(Kind::of_requested_file("src/a.rs"), Kind::Code("Rust"));
-        assert_eq!(Kind::of_requested_file("a.md"), Kind::Markdown);
-        assert_eq!(Kind::of_requested_file("a.unknown"), Kind::Code("text"));
+        assert_eq!(DocumentKind::of_web("report", "text/csv"), Some(DocumentKind::Delimited));
+        assert_eq!(DocumentKind::of_web("report.md", "application/octet-stream"), Some(DocumentKind::Markdown));
+        assert_eq!(DocumentKind::of_web("report", "application/gzip"), None);
+        assert_eq!(DocumentKind::of_requested_file("src/a.rs"), DocumentKind::Code("Rust"));
+        assert_eq!(DocumentKind::of_requested_file("a.md"), DocumentKind::Markdown);
+        assert_eq!(DocumentKind::of_requested_file("a.unknown"), DocumentKind::Code("text"));
     }
 }

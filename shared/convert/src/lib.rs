@@ -4,12 +4,12 @@
 //! their content.
 //!
 //! ```
-//! use ragmaker_convert::{Kind, convert};
-//! use ragmaker_text::Source;
+//! use ragmaker_convert::{DocumentKind, convert};
+//! use ragmaker_text::ByteSource;
 //!
 //! let name = "docs/tides.rst";
-//! let kind = Kind::of(name).ok_or("no document")?;
-//! let document = convert(name, kind, &Source::Memory(b"Tides\n=====\n\nTwo a day.\n".to_vec()), None)?;
+//! let kind = DocumentKind::of(name).ok_or("no document")?;
+//! let document = convert(name, kind, &ByteSource::Memory(b"Tides\n=====\n\nTwo a day.\n".to_vec()), None)?;
 //! assert_eq!((document.metadata.title.as_str(), document.words), ("Tides", 5));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -23,15 +23,15 @@ use std::{
     path::Path,
 };
 
-use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format};
+use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
-use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Source, Text};
+use ragmaker_text::{ByteSource, FILE_TOO_LARGE, NOT_TEXT, Text};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
 pub use archive::{archive, is_archive};
-pub use kind::Kind;
+pub use kind::DocumentKind;
 
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
@@ -63,7 +63,7 @@ const COMPLETE: f64 = 0.99;
 /// # Errors
 ///
 /// [`ERRORS`]; where the file cannot be read, the codes of reading files.
-pub fn convert(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Result<Document, Error> {
+pub fn convert(name: &str, kind: DocumentKind, source: &ByteSource, base: Option<&Url>) -> Result<Document, Error> {
     // One file must not end a run over thousands: mail-parser 0.11 panics on messages of its own tests.
     let converted = catch_unwind(AssertUnwindSafe(|| converted(name, kind, source, base)));
     converted.unwrap_or_else(|_| {
@@ -71,17 +71,17 @@ pub fn convert(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> R
     })
 }
 
-fn converted(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Result<Document, Error> {
+fn converted(name: &str, kind: DocumentKind, source: &ByteSource, base: Option<&Url>) -> Result<Document, Error> {
     if source.size() > MAX {
         let size = source.size();
         return Err(FILE_TOO_LARGE.error(format!("{name} has {size} bytes, more than {MAX}")).detail("path", name));
     }
     let broken = |error: std::io::Error| NOT_TEXT.error(format!("{name} cannot be read: {error}"));
-    let opened = ragmaker_office::Document::open(source).map_err(broken)?;
+    let opened = ragmaker_office::OfficeDocument::open(source).map_err(broken)?;
     if let Some(opened) = opened {
         let format = opened.format();
         let text = utf8(&opened.convert(source, None).map_err(|failure| failure.at(name))?).map_err(broken)?;
-        if format != ragmaker_office::Format::Pdf {
+        if format != ragmaker_office::OfficeFormat::Pdf {
             return finished(name, &text, false);
         }
         let markdown = ragmaker_office::pages_as_markdown(&text);
@@ -93,20 +93,21 @@ fn converted(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Res
         document.metadata.title = title::of_pdf(&text).unwrap_or_else(|| title::of_name(name));
         return Ok(document);
     }
-    if kind == Kind::Packed {
+    if kind == DocumentKind::Packed {
         return Err(NOT_TEXT.error(format!("{name} is not a document of a supported format, or is damaged")));
     }
     let bytes = bytes(source).map_err(broken)?;
-    if kind == Kind::Mail {
-        let mail = ragmaker_office::mail(&bytes).map_err(|damage| ragmaker_office::Failure::from(damage).at(name))?;
+    if kind == DocumentKind::Mail {
+        let mail = ragmaker_office::mail(&bytes)
+            .map_err(|damage| ragmaker_office::ConversionFailure::from(damage).at(name))?;
         return finished(name, &mail.ok_or_else(|| NOT_TEXT.error(format!("{name} is not a message")))?, false);
     }
-    if kind == Kind::Html {
+    if kind == DocumentKind::Html {
         let url = base.map_or_else(String::new, Url::to_string);
         let fetched = Fetched {
             url: if url.is_empty() { name } else { &url },
             base_url: base,
-            format: Format::Html,
+            format: ContentFormat::Html,
             body: Body::Bytes { bytes: &bytes, content_type: None },
             title: &title::of_name(name),
             selected: false,
@@ -121,26 +122,26 @@ fn converted(name: &str, kind: Kind, source: &Source, base: Option<&Url>) -> Res
     if text.starts_with("version https://git-lfs.github.com/spec/") {
         return Err(NOT_TEXT.error(format!("{name} is a pointer of Git LFS; its content is elsewhere")));
     }
-    let is_markup = matches!(kind, Kind::Mdx | Kind::RestructuredText | Kind::AsciiDoc);
+    let is_markup = matches!(kind, DocumentKind::Mdx | DocumentKind::RestructuredText | DocumentKind::AsciiDoc);
     if is_markup && text.len() > MAX_MARKUP {
         return Err(FILE_TOO_LARGE.error(format!("{name} has more than {MAX_MARKUP} bytes")).detail("path", name));
     }
-    let failed = |damage| ragmaker_office::Failure::from(damage).at(name);
+    let failed = |damage| ragmaker_office::ConversionFailure::from(damage).at(name);
     match kind {
-        Kind::Markdown => finished(name, &text, true),
-        Kind::Mdx => {
+        DocumentKind::Markdown => finished(name, &text, true),
+        DocumentKind::Mdx => {
             let (front, body) = title::front_matter(&text);
             with_front_matter(name, &front, &ragmaker_markup::mdx(body))
         }
-        Kind::RestructuredText => finished(name, &ragmaker_markup::restructured_text(&text), false),
-        Kind::AsciiDoc => finished(name, &ragmaker_markup::asciidoc(&text), false),
-        Kind::Notebook => {
+        DocumentKind::RestructuredText => finished(name, &ragmaker_markup::restructured_text(&text), false),
+        DocumentKind::AsciiDoc => finished(name, &ragmaker_markup::asciidoc(&text), false),
+        DocumentKind::Notebook => {
             let markdown = ragmaker_office::notebook(&text);
             finished(name, &markdown.ok_or_else(|| NOT_TEXT.error(format!("{name} is not a notebook")))?, false)
         }
-        Kind::Delimited => finished(name, &ragmaker_office::delimited(&text).map_err(failed)?, false),
-        Kind::Code(language) => finished(name, &fenced(&text, language), false),
-        Kind::Packed | Kind::Mail | Kind::Html => unreachable!("these are converted above"),
+        DocumentKind::Delimited => finished(name, &ragmaker_office::delimited(&text).map_err(failed)?, false),
+        DocumentKind::Code(language) => finished(name, &fenced(&text, language), false),
+        DocumentKind::Packed | DocumentKind::Mail | DocumentKind::Html => unreachable!("these are converted above"),
     }
 }
 
@@ -172,14 +173,14 @@ fn characters(text: &str) -> usize {
     text.chars().filter(|c| !c.is_whitespace()).count()
 }
 
-fn bytes(source: &Source) -> std::io::Result<Vec<u8>> {
+fn bytes(source: &ByteSource) -> std::io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX)];
     let read = source.read_at(0, &mut bytes)?;
     bytes.truncate(read);
     Ok(bytes)
 }
 
-fn utf8(source: &Source) -> std::io::Result<String> {
+fn utf8(source: &ByteSource) -> std::io::Result<String> {
     bytes(source).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -211,7 +212,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn read(name: &str, text: &str) -> Result<Document, Error> {
-        convert(name, Kind::of(name).unwrap(), &Source::Memory(text.as_bytes().to_vec()), None)
+        convert(name, DocumentKind::of(name).unwrap(), &ByteSource::Memory(text.as_bytes().to_vec()), None)
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ragmaker_config::Catalog;
 use serde_json::Value;
 
 use crate::{
-    Confinement, Dialect, ParsedCatalog, RunContext, Runner, Tool, annotations_of, dialect, name_of,
+    CatalogFormat, Confinement, ParsedCatalog, RunContext, Runner, Tool, annotations_of, catalog_format, name_of,
     process::{Executable, Permissions, program},
     schema::{self, Schema},
 };
@@ -48,13 +48,15 @@ pub(crate) fn read(
         Some((command, words)) => Some((program(command, &folder).map_err(failed)?, words)),
         None => None,
     };
-    let entries = dialect::entries(&json, call.is_some()).map_err(failed)?;
-    let tool = |(dialect, entry): (Dialect, &Value)| {
+    let entries = catalog_format::entries(&json, call.is_some()).map_err(failed)?;
+    let tool = |(format, entry): (CatalogFormat, &Value)| {
         let name = entry["name"].as_str().unwrap_or_default();
-        let runs = match (&call, dialect) {
+        let runs = match (&call, format) {
             (Some((program, words)), _) => Ok((program.clone(), words.to_vec())),
-            (None, Dialect::Gemini) => Err("the configuration names no command that calls it: add call".to_owned()),
-            (None, Dialect::Functions) => {
+            (None, CatalogFormat::Gemini) => {
+                Err("the configuration names no command that calls it: add call".to_owned())
+            }
+            (None, CatalogFormat::Functions) => {
                 name_of(name).and_then(|name| program(&format!("bin/{name}"), &folder)).map(|program| (program, vec![]))
             }
             (None, _) => {
@@ -62,15 +64,15 @@ pub(crate) fn read(
                 command.ok_or_else(|| "it has no command".to_owned()).and_then(|command| words(command, &folder))
             }
         };
-        let source = Source { folder: &folder, place, confinement, timeout };
-        runs.and_then(|(program, words)| made(entry, dialect, program, words, &source))
+        let source = CatalogContext { folder: &folder, place, confinement, timeout };
+        runs.and_then(|(program, words)| made(entry, format, program, words, &source))
             .map_err(|reason| failed(format!("the tool {name:?} is left out: {reason}")))
     };
     Ok(entries.into_iter().map(tool).collect())
 }
 
 /// The common facts of the entries of a catalog.
-struct Source<'a> {
+struct CatalogContext<'a> {
     folder: &'a Path,
     place: &'a RunContext,
     confinement: &'a Confinement,
@@ -79,14 +81,14 @@ struct Source<'a> {
 
 fn made(
     entry: &Value,
-    dialect: Dialect,
+    format: CatalogFormat,
     program: PathBuf,
     words: Vec<String>,
-    source: &Source<'_>,
+    source: &CatalogContext<'_>,
 ) -> Result<Tool, String> {
-    let Source { folder, place, confinement, timeout } = *source;
+    let CatalogContext { folder, place, confinement, timeout } = *source;
     let own = entry["name"].as_str().ok_or("it has no name")?;
-    let declared = if dialect == Dialect::Gemini && !entry["parametersJsonSchema"].is_null() {
+    let declared = if format == CatalogFormat::Gemini && !entry["parametersJsonSchema"].is_null() {
         &entry["parametersJsonSchema"]
     } else {
         &entry["parameters"]
@@ -95,7 +97,7 @@ fn made(
     let annotations = annotations_of(entry);
     let description: String = entry["description"].as_str().unwrap_or_default().chars().take(DESCRIPTION).collect();
     let executable = Executable {
-        dialect,
+        format,
         program,
         words,
         name: own.to_owned(),
@@ -139,7 +141,7 @@ fn discovered(
 ) -> Result<Vec<u8>, String> {
     let (first, words) = command.split_first().ok_or("it is empty")?;
     let executable = Executable {
-        dialect: Dialect::Gemini,
+        format: CatalogFormat::Gemini,
         program: program(first, folder)?,
         words: words.to_vec(),
         name: String::new(),

@@ -1,4 +1,4 @@
-//! External tools: tools that are not part of this project, from catalogs of executables in four formats ([`Dialect`]) and from
+//! External tools: tools that are not part of this project, from catalogs of executables in four formats ([`CatalogFormat`]) and from
 //! servers of the Model Context Protocol.
 //!
 //! A host offers them in addition to its own. Each tool has a name, a description, annotations and the JSON schema of its
@@ -23,7 +23,7 @@
 //! ```
 
 mod catalog;
-mod dialect;
+mod catalog_format;
 mod mcp;
 mod output;
 mod process;
@@ -41,7 +41,7 @@ use ragmaker_config::{Config, McpServer};
 use ragmaker_tool::{Annotations, Code, Error};
 use serde_json::{Map, Value};
 
-pub use dialect::Dialect;
+pub use catalog_format::CatalogFormat;
 pub use relay::run_if_asked;
 
 /// An external tool failed.

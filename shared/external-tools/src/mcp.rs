@@ -46,7 +46,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// The maximum length in characters of a description.
 const DESCRIPTION: usize = 2_000;
 /// The maximum number of characters that an error repeats of what the server printed.
-const SHOWN: usize = 2_000;
+const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 
 /// A server that runs.
 #[derive(Debug)]
@@ -224,7 +224,7 @@ impl Server {
     }
 
     fn ended(&self) -> Error {
-        failed("the server has ended").detail("stderr", self.stderr.within(GRACE).text(SHOWN).0)
+        failed("the server has ended").detail("stderr", self.stderr.finish_before(GRACE).text(MAX_MESSAGE_CHARACTERS).0)
     }
 
     fn send(&self, message: &Value) {

@@ -79,11 +79,11 @@ pub(crate) struct Stream(Arc<Mutex<CapturedOutput>>);
 impl Stream {
     /// Reads `from`.
     pub(crate) fn of(from: Option<impl Read + Send + 'static>) -> Self {
-        Self::kept(from, None)
+        Self::capture(from, None)
     }
 
     /// Reads `from`. If it is long, a file in the cache folder `cache` has all of it.
-    pub(crate) fn kept(from: Option<impl Read + Send + 'static>, cache: Option<PathBuf>) -> Self {
+    pub(crate) fn capture(from: Option<impl Read + Send + 'static>, cache: Option<PathBuf>) -> Self {
         let stream = Self::default();
         let Some(mut from) = from else { return stream };
         let printed = stream.clone();
@@ -104,7 +104,7 @@ impl Stream {
 
     /// The output until the end of the stream, or until `patience` has passed: a process that outlives the tool may
     /// keep the stream open.
-    pub(crate) fn within(&self, patience: Duration) -> CapturedOutput {
+    pub(crate) fn finish_before(&self, patience: Duration) -> CapturedOutput {
         let end = Instant::now() + patience;
         while !self.lock().is_over && Instant::now() < end {
             thread::sleep(POLL);
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn printed(bytes: &[u8]) -> CapturedOutput {
-        Stream::of(Some(std::io::Cursor::new(bytes.to_vec()))).within(Duration::from_secs(20))
+        Stream::of(Some(std::io::Cursor::new(bytes.to_vec()))).finish_before(Duration::from_secs(20))
     }
 
     #[test]
@@ -131,7 +131,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let kept = |bytes: &[u8]| {
             let from = Some(std::io::Cursor::new(bytes.to_vec()));
-            Stream::kept(from, Some(cache.path().to_owned())).within(Duration::from_secs(20))
+            Stream::capture(from, Some(cache.path().to_owned())).finish_before(Duration::from_secs(20))
         };
         let bytes: Vec<u8> = (0..3 * HEAD + 7).map(|at| b'a' + at.to_le_bytes()[1] % 26).collect();
         assert_eq!(kept(&bytes[..HEAD]).file(), None);

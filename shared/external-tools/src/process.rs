@@ -15,7 +15,7 @@ use ragmaker_tool::{Annotations, Error};
 use serde_json::{Value, json};
 
 use crate::{
-    Confinement, Dialect, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, dialect,
+    CatalogFormat, Confinement, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, catalog_format,
     output::{CapturedOutput, Stream},
     relay,
 };
@@ -30,12 +30,12 @@ const RESULT_READ: Duration = Duration::from_secs(20);
 /// project's own tools.
 const TEXT: usize = 28_000;
 /// The maximum number of characters that an error repeats of what was printed.
-const SHOWN: usize = 2_000;
+const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 
 /// An executable, and how it is called.
 #[derive(Clone, Debug)]
 pub(crate) struct Executable {
-    pub(crate) dialect: Dialect,
+    pub(crate) format: CatalogFormat,
     pub(crate) program: PathBuf,
     /// The words before the arguments of a call.
     pub(crate) words: Vec<String>,
@@ -105,14 +105,16 @@ impl Executable {
     ) -> Result<Value, Error> {
         let json = arguments.to_string();
         let words = self.words.iter().cloned();
-        let (words, stdin): (Vec<String>, _) = match self.dialect {
-            Dialect::Ours => (words.chain(["--arguments".to_owned(), "-".to_owned()]).collect(), Some(json)),
-            Dialect::Options => (words.chain(dialect::options(arguments, &self.parameters)).collect(), None),
-            Dialect::Functions => (words.chain([json]).collect(), None),
-            Dialect::Gemini => (words.chain([self.name.clone()]).collect(), Some(json)),
+        let (words, stdin): (Vec<String>, _) = match self.format {
+            CatalogFormat::Ours => (words.chain(["--arguments".to_owned(), "-".to_owned()]).collect(), Some(json)),
+            CatalogFormat::Options => {
+                (words.chain(catalog_format::options(arguments, &self.parameters)).collect(), None)
+            }
+            CatalogFormat::Functions => (words.chain([json]).collect(), None),
+            CatalogFormat::Gemini => (words.chain([self.name.clone()]).collect(), Some(json)),
         };
-        let folder = match self.dialect {
-            Dialect::Functions => Some(tempfile::tempdir().map_err(|error| failed(&error.to_string()))?),
+        let folder = match self.format {
+            CatalogFormat::Functions => Some(tempfile::tempdir().map_err(|error| failed(&error.to_string()))?),
             _ => None,
         };
         let folder = folder.as_ref().map(tempfile::TempDir::path);
@@ -121,7 +123,7 @@ impl Executable {
         // A link would lead to a file that the tool may not read itself.
         let is_result = |path: &PathBuf| path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
         let result = folder.map(|folder| folder.join(RESULT)).filter(is_result).and_then(|path| File::open(path).ok());
-        let result = result.map(|file| Stream::kept(Some(file), self.place.cache()).within(RESULT_READ));
+        let result = result.map(|file| Stream::capture(Some(file), self.place.cache()).finish_before(RESULT_READ));
         answer(&ended, &result.unwrap_or_else(|| ended.stdout.clone()))
     }
 
@@ -141,7 +143,7 @@ impl Executable {
             start.stdin.clone().unwrap_or_default().into_bytes()
         };
         let child = process.child();
-        let stdout = Stream::kept(child.stdout.take(), self.place.cache());
+        let stdout = Stream::capture(child.stdout.take(), self.place.cache());
         let stderr = Stream::of(child.stderr.take());
         // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
         let writing = child.stdin.take().map(|mut pipe| {
@@ -166,7 +168,7 @@ impl Executable {
         };
         let status = process.end();
         drop(writing);
-        let (stdout, stderr) = (stdout.within(AFTER_END), stderr.within(AFTER_END));
+        let (stdout, stderr) = (stdout.finish_before(AFTER_END), stderr.finish_before(AFTER_END));
         match (stopped, status) {
             (Some(error), _) => Err(with_output(error, &stdout, &stderr)),
             (None, Ok((exit_code, signal))) => Ok(Ended { exit_code, signal, stdout, stderr }),
@@ -325,7 +327,9 @@ fn answer(ended: &Ended, result: &CapturedOutput) -> Result<Value, Error> {
 }
 
 fn with_output(error: Error, stdout: &CapturedOutput, stderr: &CapturedOutput) -> Error {
-    error.detail("stdout", stdout.text(SHOWN).0).detail("stderr", stderr.text(SHOWN).0)
+    error
+        .detail("stdout", stdout.text(MAX_MESSAGE_CHARACTERS).0)
+        .detail("stderr", stderr.text(MAX_MESSAGE_CHARACTERS).0)
 }
 
 /// The executable `name` on PATH; in `folder` if it is a path or not on PATH.

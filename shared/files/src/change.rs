@@ -20,7 +20,7 @@ use rustix::{
 };
 
 use crate::{
-    Place, io_error,
+    ResolvedPath, io_error,
     open::system::{PATH_ONLY, beneath, failure, root},
 };
 
@@ -54,7 +54,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) name: &'a Path,
 }
 
-impl Place {
+impl ResolvedPath {
     /// Writes `content` to the file at this place and creates missing directories.
     ///
     /// An existing file keeps its permissions. It is replaced completely or not at all. With `create_only`, an existing

@@ -13,7 +13,7 @@ use rustix::{
 };
 use serde::Serialize;
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, Place, Roots, open::system::failure, shown};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, ResolvedPath, Roots, lossy_text, open::system::failure};
 
 /// The kind of entry that a call expects to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,11 +52,12 @@ pub fn delete(roots: &Roots, path: &str, expect: ExpectedKind, permanent: bool) 
         let error = code.error(format!("{} {what}", path.display())).remedy(remedy);
         return Err(error.detail("path", path.to_string_lossy()));
     }
-    let (trashed_to, deleted) = if permanent { (None, place.delete()?) } else { (Some(shown(place.trash()?).0), 0) };
-    Ok(Deleted { path: shown(path).0, trashed_to, deleted })
+    let (trashed_to, deleted) =
+        if permanent { (None, place.delete()?) } else { (Some(lossy_text(place.trash()?).0), 0) };
+    Ok(Deleted { path: lossy_text(path).0, trashed_to, deleted })
 }
 
-impl Place {
+impl ResolvedPath {
     /// Deletes the entry at this place permanently: a file, a link, or a directory with its contents. Returns the
     /// number of deleted entries.
     pub fn delete(&self) -> Result<u64, Error> {

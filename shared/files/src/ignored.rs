@@ -14,8 +14,8 @@ use ignore::{
 use ragmaker_tool::Error;
 
 use crate::{
-    PATH_IGNORED, Place,
-    roots::Kind,
+    PATH_IGNORED, ResolvedPath,
+    roots::RootKind,
     rules::{self, IgnoreFile, KINDS},
 };
 
@@ -28,13 +28,13 @@ pub struct Ignored {
     pub pattern: String,
 }
 
-impl Place {
+impl ResolvedPath {
     /// The pattern that ignores this place, if one does.
     ///
     /// Only the project has ignore files: a knowledge base and a directory that was allowed by name
     /// are there to be read.
     pub fn ignored(&self) -> Option<Ignored> {
-        if self.root.kind != Kind::ProjectRoot || self.relative.as_os_str().is_empty() {
+        if self.root.kind != RootKind::ProjectRoot || self.relative.as_os_str().is_empty() {
             return None;
         }
         let path = self.path();
@@ -81,16 +81,16 @@ impl IgnoredTree {
     /// If the project itself is ignored, such as a project in a build folder, the rules of its parents are not used,
     /// because the person chose this project.
     pub(crate) fn new(root: &Path) -> Self {
-        Self::within(root, None)
+        Self::beneath(root, None)
     }
 
     /// Like `new`, but only for checking `path` and its parent directories. Patterns that cannot match are not
     /// compiled, because compiling them takes longer than reading a small file.
     fn about(root: &Path, path: &Path) -> Self {
-        Self::within(root, Some(path))
+        Self::beneath(root, Some(path))
     }
 
-    fn within(root: &Path, only: Option<&Path>) -> Self {
+    fn beneath(root: &Path, only: Option<&Path>) -> Self {
         let top = rules::top(root);
         let tree = Self::from(top, only);
         let is_ignored = root
@@ -166,13 +166,18 @@ mod tests {
     use super::*;
     use crate::Root;
     use proptest::prelude::*;
-    use ragmaker_project::Source;
+    use ragmaker_project::RootSource;
     use std::fs;
     use tempfile::TempDir;
 
-    fn place(root: &Path, relative: &str) -> Place {
-        let root = Root { path: root.to_path_buf(), kind: Kind::ProjectRoot, source: Source::Argument, writable: true };
-        Place { root, relative: relative.into() }
+    fn place(root: &Path, relative: &str) -> ResolvedPath {
+        let root = Root {
+            path: root.to_path_buf(),
+            kind: RootKind::ProjectRoot,
+            source: RootSource::Argument,
+            writable: true,
+        };
+        ResolvedPath { root, relative: relative.into() }
     }
 
     fn tree(files: &[(&str, &str)]) -> (TempDir, PathBuf) {

@@ -9,7 +9,7 @@ use std::{
 
 use ragmaker_tool::{Error, Invocation};
 
-use crate::{NOT_A_REGULAR_FILE, caller::session_file, input_file, io_error};
+use crate::{NOT_A_REGULAR_FILE, caller_paths::session_file, input_file, io_error};
 
 /// The reason why an input cannot be read. Its `Display` is the reason without the path.
 #[derive(Debug)]

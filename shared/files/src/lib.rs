@@ -1,15 +1,15 @@
 //! Access to files: which files may be read and written, and race-free opening of the checked paths.
 //!
 //! All paths are handled in three steps. [`Roots`] contains the directories that the agent may use. [`Roots::place`]
-//! resolves a path to a [`Place`] beneath one of them. [`Place::open`] opens exactly that place, or fails, even if the
+//! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or fails, even if the
 //! directory tree changes in between.
 
-mod across;
 mod attributes;
-mod caller;
-mod catalogued;
+mod caller_paths;
+mod catalog_access;
 mod change;
 mod clear;
+mod cross_device;
 mod delete;
 mod error;
 mod ignored;
@@ -25,7 +25,7 @@ mod suggest;
 mod trash;
 mod walk;
 
-pub use caller::{InputFiles, OutputFile, input_directory, input_file, output_directory, output_file};
+pub use caller_paths::{InputFiles, OutputFile, input_directory, input_file, output_directory, output_file};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
 pub use clear::{CLEAR_ERRORS, Cleared, Trashed, clear};
 pub use delete::{Deleted, ExpectedKind, delete};
@@ -38,13 +38,13 @@ pub use ignored::Ignored;
 pub use input::{InputError, read_session_file, read_standard_input, read_text_file};
 pub use merge::Merged;
 pub use open::{EntryKind, EntryMetadata, EntryReader, Opener};
-pub use place::Place;
+pub use place::ResolvedPath;
 pub use ragmaker_fs::rfc3339;
 pub use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
-pub use roots::{Kind, Root, Roots};
+pub use roots::{Root, RootKind, Roots};
 pub use rules::IGNORE_FILES;
 pub use statistics::{Count, FileStatistics, file_statistics};
-pub use walk::{Glob, Walk, WalkResult, collect, shown, walk};
+pub use walk::{Glob, Walk, WalkResult, collect, lossy_text, walk};
 
 // What a walk gives.
 pub use ignore::{DirEntry, WalkBuilder, WalkState};

@@ -14,7 +14,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use rustix::fs::AtFlags;
 
 use crate::{
-    ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, NOT_A_DIRECTORY, Place,
+    ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, NOT_A_DIRECTORY, ResolvedPath,
     delete::{names_in, open_directory},
     open::system::failure,
     secrets,
@@ -42,7 +42,7 @@ struct Plan {
     clashes: Vec<PathBuf>,
 }
 
-impl Place {
+impl ResolvedPath {
     /// Moves what is in this directory into the directory `destination`, and removes this one. Directories
     /// that are in both are merged in turn.
     ///

@@ -16,9 +16,9 @@ use std::{
 use ragmaker_tool::{Error, JsonSchema};
 use serde::Serialize;
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, Place};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, ResolvedPath};
 
-impl Place {
+impl ResolvedPath {
     /// Opens the regular file that is here, to read it.
     ///
     /// Nothing else is ever opened: a FIFO would wait for its writer, a device may act on it.
@@ -47,14 +47,14 @@ impl Place {
     }
 }
 
-/// Opens files beneath a directory that is being walked, as safely as [`Place::open`].
+/// Opens files beneath a directory that is being walked, as safely as [`ResolvedPath::open`].
 #[derive(Debug)]
 pub struct Opener {
     directory: rustix::fd::OwnedFd,
     path: PathBuf,
 }
 
-impl Place {
+impl ResolvedPath {
     /// An opener for the files beneath this directory.
     pub fn opener(&self) -> Result<Opener, Error> {
         let fail = |errno| system::failure(errno, self);
@@ -120,7 +120,7 @@ pub enum EntryKind {
     Other,
 }
 
-impl Place {
+impl ResolvedPath {
     /// A reader of the entries beneath this directory.
     pub fn entry_reader(&self) -> Result<EntryReader, Error> {
         Ok(EntryReader { opener: self.opener()?, parent: None })
@@ -165,7 +165,7 @@ pub(crate) fn moment(seconds: i64, nanoseconds: u64) -> SystemTime {
 }
 
 pub(crate) mod system {
-    use super::{Error, File, Place};
+    use super::{Error, File, ResolvedPath};
     use crate::{PATH_CHANGED, io_error};
     use rustix::{
         fd::{AsFd, OwnedFd},
@@ -174,7 +174,7 @@ pub(crate) mod system {
     };
     use std::path::Path;
 
-    pub(super) fn open(place: &Place) -> Result<File, Error> {
+    pub(super) fn open(place: &ResolvedPath) -> Result<File, Error> {
         let fail = |errno: Errno| failure(errno, place);
         let root = root(place).map_err(fail)?;
         let handle = beneath(&root, &place.relative, PATH_ONLY).map_err(fail)?;
@@ -195,7 +195,7 @@ pub(crate) mod system {
     }
 
     /// A handle of the root that `place` is beneath.
-    pub(crate) fn root(place: &Place) -> rustix::io::Result<OwnedFd> {
+    pub(crate) fn root(place: &ResolvedPath) -> rustix::io::Result<OwnedFd> {
         rustix::fs::open(&place.root.path, OFlags::DIRECTORY | OFlags::CLOEXEC | PATH_ONLY, Mode::empty())
     }
 
@@ -257,7 +257,7 @@ pub(crate) mod system {
         false
     }
 
-    pub(crate) fn failure(errno: Errno, place: &Place) -> Error {
+    pub(crate) fn failure(errno: Errno, place: &ResolvedPath) -> Error {
         let path = place.path();
         match errno {
             // The path had no links when it was checked.

@@ -7,12 +7,12 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
-use ragmaker_project::{MARKERS, Source, knowledge_base};
+use ragmaker_project::{MARKERS, RootSource, knowledge_base};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
-    FILE_NOT_FOUND, Kind, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, Roots, SYMLINK_LOOP, catalogued::Catalogued,
-    error::is_loop, io_error, secrets, suggest,
+    FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, RootKind, Roots, SYMLINK_LOOP,
+    catalog_access::Catalogued, error::is_loop, io_error, secrets, suggest,
 };
 
 /// The maximum number of links in a path, as in Linux.
@@ -20,14 +20,14 @@ const MAX_LINKS: usize = 40;
 
 /// A place in the file system that may be used: no symbolic link is left in it.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ResolvedPath {
     /// The root that it is beneath.
     pub root: Root,
     /// The path relative to that root; empty for the root itself.
     pub relative: PathBuf,
 }
 
-impl Place {
+impl ResolvedPath {
     /// The absolute path.
     pub fn path(&self) -> PathBuf {
         if self.relative.as_os_str().is_empty() { self.root.path.clone() } else { self.root.path.join(&self.relative) }
@@ -39,27 +39,27 @@ impl Roots {
     ///
     /// A relative path starts at the project root, or at the working directory if the project has no such file. Browser
     /// profiles are refused here and in the functions for writing, so other code does not have to check for them.
-    pub fn place(&self, text: &str) -> Result<Place, Error> {
+    pub fn place(&self, text: &str) -> Result<ResolvedPath, Error> {
         let place = self.place_or_missing(text)?;
         let path = place.path();
         if path.symlink_metadata().is_err() { Err(not_found(&path)) } else { Ok(place) }
     }
 
     /// Like [`place`](Self::place), for a path that need not exist.
-    pub fn place_or_missing(&self, text: &str) -> Result<Place, Error> {
+    pub fn place_or_missing(&self, text: &str) -> Result<ResolvedPath, Error> {
         let place = self.located(text)?;
         secrets::check(&place.path())?;
         Ok(place)
     }
 
     /// Like [`place`](Self::place), for a file of sign-ins that a browser session is to take over: no tool shows it.
-    pub(crate) fn place_of_session_file(&self, text: &str) -> Result<Place, Error> {
+    pub(crate) fn place_of_session_file(&self, text: &str) -> Result<ResolvedPath, Error> {
         let place = self.located(text)?;
         secrets::check_path(&place.path())?;
         Ok(place)
     }
 
-    fn located(&self, text: &str) -> Result<Place, Error> {
+    fn located(&self, text: &str) -> Result<ResolvedPath, Error> {
         let named = self.named(text)?;
         let mut path = self.project().root().join(&named);
         if path.symlink_metadata().is_err()
@@ -72,7 +72,7 @@ impl Roots {
         let Some(place) = self.containing(&real).or_else(|| self.in_unnamed_knowledge_base(&real)) else {
             return Err(self.outside(&path, &real));
         };
-        if place.root.kind == Kind::Catalog && !self.catalogued(&place.root.path).opens(&real) {
+        if place.root.kind == RootKind::Catalog && !self.catalogued(&place.root.path).opens(&real) {
             return Err(PATH_NOT_ALLOWED
                 .error(format!(
                     "{} is not a document of the knowledge base {}: of one outside the project, only the documents that its catalog lists are read",
@@ -98,7 +98,7 @@ impl Roots {
     /// The place that `text` names, to write it; it need not exist. Links in it are followed.
     ///
     /// A relative path starts at the project root and nowhere else.
-    pub fn place_to_write(&self, text: &str) -> Result<Place, Error> {
+    pub fn place_to_write(&self, text: &str) -> Result<ResolvedPath, Error> {
         let path = self.project().root().join(self.named(text)?);
         let real = real_path(&path)?;
         self.writable(&path, &real)
@@ -117,7 +117,7 @@ impl Roots {
     }
 
     /// The directory entry that `text` names, to move or delete it: a link is meant itself.
-    pub fn entry_to_write(&self, text: &str) -> Result<Place, Error> {
+    pub fn entry_to_write(&self, text: &str) -> Result<ResolvedPath, Error> {
         let path = self.project().root().join(self.named(text)?);
         let (Some(parent), Some(Component::Normal(name))) = (path.parent(), path.components().next_back()) else {
             return Err(refuse_root(&path));
@@ -133,7 +133,7 @@ impl Roots {
     /// root, further up.
     fn check_marker(&self, real: &Path) -> Result<(), Error> {
         let (project, source) = (self.project(), self.project().source());
-        let is_found = matches!(source, Source::Marker | Source::Git);
+        let is_found = matches!(source, RootSource::Marker | RootSource::Git);
         let marker = MARKERS.iter().map(|name| project.root().join(name)).find(|path| path.symlink_metadata().is_ok());
         if !is_found || marker.is_none_or(|marker| marker != real) {
             return Ok(());
@@ -153,7 +153,7 @@ impl Roots {
         within.min_by_key(|(root, relative)| (relative.components().count(), !root.writable))
     }
 
-    fn writable(&self, path: &Path, real: &Path) -> Result<Place, Error> {
+    fn writable(&self, path: &Path, real: &Path) -> Result<ResolvedPath, Error> {
         let Some((root, relative)) = self.root_of(real) else { return Err(self.outside_for_writing(path, real)) };
         if relative.as_os_str().is_empty() {
             return Err(refuse_root(real));
@@ -167,39 +167,39 @@ impl Roots {
                 .detail("rule", "writes stay beneath the project root and the roots that are marked rw="));
         }
         secrets::check_write(real)?;
-        Ok(Place { root: root.clone(), relative: relative.to_path_buf() })
+        Ok(ResolvedPath { root: root.clone(), relative: relative.to_path_buf() })
     }
 
     /// The deepest root that contains `real`, a path without links. A folder with a catalog is a root as well: it is
     /// readable, and nothing in it is ignored.
-    fn containing(&self, real: &Path) -> Option<Place> {
+    fn containing(&self, real: &Path) -> Option<ResolvedPath> {
         let within = self.all().iter().filter_map(|root| Some((root, real.strip_prefix(&root.path).ok()?)));
         let (root, relative) = within.min_by_key(|(_, relative)| relative.components().count())?;
         let depth = relative.components().count();
         let catalogued = real.ancestors().take(depth + 1).find(|folder| knowledge_base::holds_catalog(folder));
         catalogued
-            .and_then(|folder| self.knowledge_base(folder, real, Kind::KbRoot))
-            .or_else(|| Some(Place { root: root.clone(), relative: relative.to_path_buf() }))
+            .and_then(|folder| self.knowledge_base(folder, real, RootKind::KbRoot))
+            .or_else(|| Some(ResolvedPath { root: root.clone(), relative: relative.to_path_buf() }))
     }
 
     /// The knowledge base outside every root that `real` is in or that it is, which nobody had to name: its
     /// catalog does.
-    fn in_unnamed_knowledge_base(&self, real: &Path) -> Option<Place> {
+    fn in_unnamed_knowledge_base(&self, real: &Path) -> Option<ResolvedPath> {
         let folder = real.ancestors().find(|folder| knowledge_base::is_knowledge_base(folder))?;
         // A catalog that could be written here opens nothing above the root that it was written in.
         if self.all().iter().any(|root| root.writable && root.path.starts_with(folder)) {
             return None;
         }
-        self.knowledge_base(folder, real, Kind::Catalog)
+        self.knowledge_base(folder, real, RootKind::Catalog)
     }
 
-    fn knowledge_base(&self, folder: &Path, real: &Path, kind: Kind) -> Option<Place> {
+    fn knowledge_base(&self, folder: &Path, real: &Path, kind: RootKind) -> Option<ResolvedPath> {
         if self.project().is_broad(folder) {
             return None;
         }
         let relative = real.strip_prefix(folder).ok()?.to_path_buf();
-        let root = Root { path: folder.to_path_buf(), kind, source: Source::Catalog, writable: false };
-        Some(Place { root, relative })
+        let root = Root { path: folder.to_path_buf(), kind, source: RootSource::Catalog, writable: false };
+        Some(ResolvedPath { root, relative })
     }
 
     fn outside(&self, path: &Path, real: &Path) -> Error {

@@ -7,16 +7,16 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use ragmaker_project::{Project, ROOT_NOT_USABLE, Source, knowledge_base, variables};
+use ragmaker_project::{Project, ROOT_NOT_USABLE, RootSource, knowledge_base, variables};
 use ragmaker_tool::{Error, HostOptions, JsonSchema};
 use serde::Serialize;
 
-use crate::catalogued::Catalogued;
+use crate::catalog_access::Catalogued;
 
 /// The purpose of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum RootKind {
     /// The project: read and written.
     ProjectRoot,
     /// A knowledge base: read.
@@ -27,7 +27,7 @@ pub enum Kind {
     AllowedRoot,
 }
 
-impl Kind {
+impl RootKind {
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,9 +44,9 @@ pub struct Root {
     /// The directory, absolute and without symbolic links.
     pub path: PathBuf,
     /// Its purpose.
-    pub kind: Kind,
+    pub kind: RootKind,
     /// Its origin.
-    pub source: Source,
+    pub source: RootSource,
     /// Whether files in it may be changed.
     pub writable: bool,
 }
@@ -94,22 +94,22 @@ impl Roots {
     ) -> Result<Self, Error> {
         let root = Root {
             path: project.root().to_path_buf(),
-            kind: Kind::ProjectRoot,
+            kind: RootKind::ProjectRoot,
             source: project.source(),
             writable: project.is_writable(),
         };
         let mut roots = Self { list: vec![root], project, catalogued: Arc::default() };
         for text in &host.allow_root {
-            roots.add_allowed(text.as_ref(), Source::Argument)?;
+            roots.add_allowed(text.as_ref(), RootSource::Argument)?;
         }
         for text in &host.kb_root {
-            roots.add_knowledge_base(text.as_ref(), Source::Argument)?;
+            roots.add_knowledge_base(text.as_ref(), RootSource::Argument)?;
         }
         for path in split(allowed_roots) {
-            roots.add_allowed(&path, Source::Env)?;
+            roots.add_allowed(&path, RootSource::Env)?;
         }
         for path in split(kb_roots) {
-            roots.add_knowledge_base(&path, Source::Env)?;
+            roots.add_knowledge_base(&path, RootSource::Env)?;
         }
         Ok(roots)
     }
@@ -125,14 +125,14 @@ impl Roots {
     }
 
     /// Adds a directory; `rw=` before it opens it for writing too.
-    fn add_allowed(&mut self, text: &Path, source: Source) -> Result<(), Error> {
+    fn add_allowed(&mut self, text: &Path, source: RootSource) -> Result<(), Error> {
         let writable = text.to_str().and_then(|text| text.strip_prefix("rw="));
         let path = self.project.named_root(writable.map_or(text, Path::new))?;
-        self.list.push(Root { path, kind: Kind::AllowedRoot, source, writable: writable.is_some() });
+        self.list.push(Root { path, kind: RootKind::AllowedRoot, source, writable: writable.is_some() });
         Ok(())
     }
 
-    fn add_knowledge_base(&mut self, path: &Path, source: Source) -> Result<(), Error> {
+    fn add_knowledge_base(&mut self, path: &Path, source: RootSource) -> Result<(), Error> {
         let path = self.project.named_root(path)?;
         if !knowledge_base::is_knowledge_base(&path) {
             return Err(ROOT_NOT_USABLE
@@ -140,7 +140,7 @@ impl Roots {
                 .remedy("Name the directory that contains catalog.json or cache/catalog.json.")
                 .detail("path", path.to_string_lossy()));
         }
-        self.list.push(Root { path, kind: Kind::KbRoot, source, writable: false });
+        self.list.push(Root { path, kind: RootKind::KbRoot, source, writable: false });
         Ok(())
     }
 }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     fn of(host: &HostOptions, allowed_roots: &OsString, cwd: &Path) -> Result<Roots, Error> {
-        let project = Project::within(None, Environment::default(), Some(cwd.to_path_buf()), true)?;
+        let project = Project::from_environment(None, Environment::default(), Some(cwd.to_path_buf()), true)?;
         Roots::with(project, host, allowed_roots, &OsString::new())
     }
 
@@ -178,7 +178,7 @@ mod tests {
         assert!(of(&args, &OsString::new(), &cwd).unwrap_err().is(ROOT_NOT_USABLE));
         fs::write(kb.join("catalog.json"), "{\"documents\": []}").unwrap();
         let roots = of(&args, &OsString::new(), &cwd).unwrap();
-        assert_eq!((roots.all()[1].kind, roots.all()[1].writable), (Kind::KbRoot, false));
+        assert_eq!((roots.all()[1].kind, roots.all()[1].writable), (RootKind::KbRoot, false));
         // As it is named where it is gathered.
         fs::create_dir(kb.join("cache")).unwrap();
         fs::rename(kb.join("catalog.json"), kb.join("cache/catalog.json")).unwrap();

@@ -12,7 +12,7 @@ use std::{
 
 use ignore::WalkBuilder;
 
-use crate::{Kind, Place, ignored::IgnoredTree, secrets};
+use crate::{ResolvedPath, RootKind, ignored::IgnoredTree, secrets};
 
 /// The statistics of the files beneath a place. Names that begin with a dot are left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,9 +44,13 @@ impl Count {
 }
 
 /// Counts the files beneath `place`, grouped by the result of `group` for their paths, for at most `time`.
-pub fn file_statistics(place: &Place, time: Duration, group: fn(&Path) -> Option<&'static str>) -> FileStatistics {
+pub fn file_statistics(
+    place: &ResolvedPath,
+    time: Duration,
+    group: fn(&Path) -> Option<&'static str>,
+) -> FileStatistics {
     let started = Instant::now();
-    let ignored = (place.root.kind == Kind::ProjectRoot).then(|| IgnoredTree::new(&place.root.path));
+    let ignored = (place.root.kind == RootKind::ProjectRoot).then(|| IgnoredTree::new(&place.root.path));
     let listed = Arc::new(AtomicU64::new(0));
     let counter = Arc::clone(&listed);
     let mut tally = FileStatistics::default();

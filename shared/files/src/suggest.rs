@@ -25,7 +25,7 @@ pub(crate) fn paths(path: &Path) -> Vec<PathBuf> {
 fn like(directory: &Path, names: &[&OsStr]) -> Vec<PathBuf> {
     let Some((first, rest)) = names.split_first() else { return vec![directory.to_path_buf()] };
     let exact = directory.join(first);
-    let candidates = if exact.symlink_metadata().is_ok() { vec![exact] } else { beside(directory, first) };
+    let candidates = if exact.symlink_metadata().is_ok() { vec![exact] } else { siblings(directory, first) };
     if rest.is_empty() {
         return candidates;
     }
@@ -36,7 +36,7 @@ fn like(directory: &Path, names: &[&OsStr]) -> Vec<PathBuf> {
 }
 
 /// The entries of `directory` with a name similar to `wanted`, the most similar first.
-fn beside(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
+fn siblings(directory: &Path, wanted: &OsStr) -> Vec<PathBuf> {
     let wanted = lowercase(wanted);
     let Ok(entries) = fs::read_dir(directory) else { return vec![] };
     let mut near: Vec<(usize, PathBuf)> = vec![];

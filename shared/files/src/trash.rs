@@ -14,12 +14,12 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_project::Source;
+use ragmaker_project::RootSource;
 use ragmaker_tool::Error;
 
-use crate::{IO_ERROR, Kind, Place, Root, place::not_found, rfc3339};
+use crate::{IO_ERROR, ResolvedPath, Root, RootKind, place::not_found, rfc3339};
 
-impl Place {
+impl ResolvedPath {
     /// Moves the entry at this place to the trash and returns its new place.
     pub fn trash(&self) -> Result<PathBuf, Error> {
         let path = self.path();
@@ -43,7 +43,8 @@ impl Place {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 10_000 => continue,
                 Err(error) => return Err(fail(error)),
             }
-            let root = Root { path: trash.clone(), kind: Kind::AllowedRoot, source: Source::Env, writable: true };
+            let root =
+                Root { path: trash.clone(), kind: RootKind::AllowedRoot, source: RootSource::Env, writable: true };
             let there = Self { root, relative: Path::new("files").join(&name) };
             match self.move_to(&there, false) {
                 Ok(()) => return Ok(there.path()),

@@ -8,7 +8,7 @@ use ignore::{
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Kind, Place, catalogued::Catalogued, ignored::IgnoredTree, io_error, is_gone, secrets};
+use crate::{ResolvedPath, RootKind, catalog_access::Catalogued, ignored::IgnoredTree, io_error, is_gone, secrets};
 
 /// The options for walking a tree.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,11 @@ pub struct WalkResult {
 
 /// The paths of the tree at `place` for which `wanted` returns true. Entries that disappear during the walk are
 /// skipped. It is an error if `place` itself cannot be read.
-pub fn collect(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> bool) -> Result<WalkResult, Error> {
+pub fn collect(
+    place: &ResolvedPath,
+    options: Walk<'_>,
+    wanted: impl Fn(&DirEntry) -> bool,
+) -> Result<WalkResult, Error> {
     let mut result = WalkResult { paths: vec![], unreadable: vec![] };
     for entry in walk(place, options)?.build() {
         match entry {
@@ -53,7 +57,7 @@ pub fn collect(place: &Place, options: Walk<'_>, wanted: impl Fn(&DirEntry) -> b
 
 /// Walks the tree at `place`; a place that is ignored is an error. Links are not followed, because their targets are
 /// found at their own places.
-pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
+pub fn walk(place: &ResolvedPath, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
     let path = place.path();
     let mut builder = WalkBuilder::new(&path);
     // What is ignored is left to `IgnoredTree`: the crate's own way waits for a FIFO that is named as an
@@ -68,13 +72,13 @@ pub fn walk(place: &Place, walk: Walk<'_>) -> Result<WalkBuilder, Error> {
         refuse_empty(pattern)?;
         globs.add(&excluded).map_err(|error| bad_glob(pattern, &error.to_string()))?;
     }
-    let ignored = if walk.no_ignore || place.root.kind != Kind::ProjectRoot {
+    let ignored = if walk.no_ignore || place.root.kind != RootKind::ProjectRoot {
         None
     } else {
         place.check_ignored()?;
         Some(IgnoredTree::new(&place.root.path))
     };
-    let catalogued = (place.root.kind == Kind::Catalog).then(|| Catalogued::of(&place.root.path));
+    let catalogued = (place.root.kind == RootKind::Catalog).then(|| Catalogued::of(&place.root.path));
     builder.filter_entry(move |entry| {
         let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
         // Git's own directory is not content.
@@ -128,7 +132,7 @@ fn bad_glob(pattern: &str, reason: &str) -> Error {
 }
 
 /// `path` as text; what is not UTF-8 in it is shown as U+FFFD, and the second value says so.
-pub fn shown(path: PathBuf) -> (String, bool) {
+pub fn lossy_text(path: PathBuf) -> (String, bool) {
     match path.into_os_string().into_string() {
         Ok(text) => (text, false),
         Err(raw) => (raw.to_string_lossy().into_owned(), true),

@@ -11,7 +11,7 @@ use tree_sitter::{Node, Tree};
 
 use crate::{
     Reason, Scope, paths,
-    programs::{self, Allowed, Place},
+    programs::{self, Allowed, CommandContext},
     syntax::{children, nodes, text},
     word::{Word, split, unquoted},
 };
@@ -256,7 +256,7 @@ fn pipeline(
                     }
                     commands += 1;
                     paths::no_options(words, cwds)?;
-                    went = match programs::check(words, &Place { cwds, scope })? {
+                    went = match programs::check(words, &CommandContext { cwds, scope })? {
                         Allowed::Directories(cwds) => cwds,
                         Allowed::Line(line) => {
                             check_line(line, cwds, scope, depth + 1)?;

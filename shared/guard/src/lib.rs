@@ -23,7 +23,7 @@ use serde::Serialize;
 /// The verdict on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum LineVerdict {
     /// The line only reads, and may run without approval.
     Run,
     /// A person has to approve it.
@@ -49,7 +49,7 @@ pub enum Hides {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Classification {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: LineVerdict,
     /// The identifier of the rule that decided, such as `delete-root`; stable.
     pub rule: &'static str,
     /// The effects of the line, for the person who decides; the deciding reason is first.
@@ -98,20 +98,20 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
     };
     if line.len() > MAX_LINE {
         let reason = Reason::new("too-long", format!("it has more than {MAX_LINE} bytes"));
-        return asked(Verdict::Block, reason, vec![], None);
+        return asked(LineVerdict::Block, reason, vec![], None);
     }
     if line.contains('\0') {
-        return asked(Verdict::Block, Reason::new("no-text", "it has a NUL character in it"), vec![], None);
+        return asked(LineVerdict::Block, Reason::new("no-text", "it has a NUL character in it"), vec![], None);
     }
     let Some(tree) = syntax::parse(line) else {
-        return asked(Verdict::Ask, Reason::new("syntax", "it cannot be parsed"), vec![], None);
+        return asked(LineVerdict::Ask, Reason::new("syntax", "it cannot be parsed"), vec![], None);
     };
     let harm = harm::find(line, &tree, scope);
     let plain = grammar::parts(line, &tree);
     let words = plain.as_ref().ok().and_then(|parts| grammar::only_command(parts)).and_then(alike::words);
     if let Some(reason) = harm.block {
         // Its other effects would hide the reason why nobody may approve it.
-        return asked(Verdict::Block, reason, vec![], words);
+        return asked(LineVerdict::Block, reason, vec![], words);
     }
     let checked = plain.and_then(|parts| {
         grammar::check(&parts, scope)?;
@@ -126,9 +126,9 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
     match checked {
         Ok(hides) => {
             let alike = alike_of(words.as_deref());
-            Classification { verdict: Verdict::Run, rule: "read-only", reasons: vec![], words, alike, hides }
+            Classification { verdict: LineVerdict::Run, rule: "read-only", reasons: vec![], words, alike, hides }
         }
-        Err(reason) => asked(Verdict::Ask, reason, harm.notes, words),
+        Err(reason) => asked(LineVerdict::Ask, reason, harm.notes, words),
     }
 }
 

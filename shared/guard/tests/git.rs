@@ -5,7 +5,7 @@ mod place;
 use std::fs;
 
 use place::Place;
-use ragmaker_guard::{Hides, Verdict, classify};
+use ragmaker_guard::{Hides, LineVerdict, classify};
 
 /// Lines that print no file with keys in a project that tracks one.
 const HARMLESS: &[&str] = &[
@@ -112,7 +112,7 @@ impl Repository {
         fs::write(path, text).unwrap();
     }
 
-    fn check(&self, expected: Verdict, lines: &[&str]) {
+    fn check(&self, expected: LineVerdict, lines: &[&str]) {
         let found = lines.iter().map(|line| (line, classify(line, &self.0.scope())));
         let wrong: Vec<_> = found.filter(|(_, found)| found.verdict != expected).collect();
         assert!(wrong.is_empty(), "{expected:?}: {wrong:#?}");
@@ -142,7 +142,7 @@ fn git_needs_approval_to_print_files_with_keys() {
         "sh -c 'git log -p'",
         "git status && grep -r x .",
     ];
-    repository.check(Verdict::Run, &lines);
+    repository.check(LineVerdict::Run, &lines);
     let named = [
         "git show HEAD:.env",
         "git cat-file -p HEAD:api/id_rsa",
@@ -153,14 +153,14 @@ fn git_needs_approval_to_print_files_with_keys() {
         "git grep x -- .env",
         "git diff -- api/.env",
     ];
-    repository.check(Verdict::Ask, &named);
+    repository.check(LineVerdict::Ask, &named);
     let hides = |line: &str| classify(line, &repository.0.scope()).hides;
     assert_eq!((hides("grep -rn x ."), hides("git grep --untracked x")), (Hides::Everywhere, Hides::Everywhere));
     assert_eq!((hides("git status"), hides("cat README.md")), (Hides::Top, Hides::Top));
     // A project with a tracked `.env`: what does not print it needs no approval.
     repository.write("api/.env", "KEY=x\n");
     repository.commit("second");
-    repository.check(Verdict::Run, HARMLESS);
+    repository.check(LineVerdict::Run, HARMLESS);
     for line in HARMLESS {
         assert_eq!(hides(line), Hides::Nothing, "{line}");
     }
@@ -168,16 +168,16 @@ fn git_needs_approval_to_print_files_with_keys() {
     let blob = repository.git(&["rev-parse", "HEAD:api/.env"]);
     repository.git(&["tag", "light", &blob]);
     repository.git(&["tag", "-m", "x", "heavy", &blob]);
-    repository.check(Verdict::Ask, PRINTING);
+    repository.check(LineVerdict::Ask, PRINTING);
     let of_blob =
         [format!("git show {blob}"), format!("git cat-file blob {blob}"), format!("git diff {blob} README.md")];
-    repository.check(Verdict::Ask, &of_blob.each_ref().map(String::as_str));
+    repository.check(LineVerdict::Ask, &of_blob.each_ref().map(String::as_str));
     repository.write("api/.env", "KEY=y\n");
-    repository.check(Verdict::Ask, &["git diff", "git diff HEAD", "git diff -p --stat"]);
-    repository.check(Verdict::Run, &["git diff --cached", "git diff --stat", "git diff -- src"]);
+    repository.check(LineVerdict::Ask, &["git diff", "git diff HEAD", "git diff -p --stat"]);
+    repository.check(LineVerdict::Run, &["git diff --cached", "git diff --stat", "git diff -- src"]);
     repository.git(&["stash", "-q"]);
-    repository.check(Verdict::Ask, &["git stash show -p", "git show stash@{0}"]);
-    repository.check(Verdict::Run, &["git stash show", "git stash list"]);
+    repository.check(LineVerdict::Ask, &["git stash show -p", "git show stash@{0}"]);
+    repository.check(LineVerdict::Run, &["git stash show", "git stash list"]);
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn git_needs_approval_to_print_what_a_repository_once_tracked() {
         "git log -S x",
         "git grep x HEAD~2",
     ];
-    repository.check(Verdict::Ask, &old);
+    repository.check(LineVerdict::Ask, &old);
     let new = [
         "git show",
         "git show HEAD",
@@ -207,17 +207,20 @@ fn git_needs_approval_to_print_what_a_repository_once_tracked() {
         "git log -p README.md",
         "git grep x",
     ];
-    repository.check(Verdict::Run, &new);
+    repository.check(LineVerdict::Run, &new);
     // A commit that only the log of HEAD knows.
     let lost = Repository::new();
     lost.write("id_rsa", "x\n");
     lost.commit("second");
     let second = lost.git(&["rev-parse", "--short", "HEAD"]);
     lost.git(&["reset", "-q", "--hard", "HEAD~1"]);
-    lost.check(Verdict::Run, &["git log -p", "git show HEAD"]);
+    lost.check(LineVerdict::Run, &["git log -p", "git show HEAD"]);
     let shown = format!("git show {second}");
-    lost.check(Verdict::Ask, &["git show HEAD@{1}", "git reflog -p", "git show ORIG_HEAD", "git log -p -g", &shown]);
-    lost.check(Verdict::Ask, &["git log -L 1,1:README.md -g"]);
+    lost.check(
+        LineVerdict::Ask,
+        &["git show HEAD@{1}", "git reflog -p", "git show ORIG_HEAD", "git log -p -g", &shown],
+    );
+    lost.check(LineVerdict::Ask, &["git log -L 1,1:README.md -g"]);
     // The keys were under another name.
     let renamed = Repository::new();
     renamed.write(".env", "KEY=x\nNAME=a\nPORT=1\n");
@@ -225,19 +228,20 @@ fn git_needs_approval_to_print_what_a_repository_once_tracked() {
     renamed.git(&["mv", ".env", ".env.example"]);
     renamed.write(".env.example", "KEY=\nNAME=a\nPORT=1\n");
     renamed.commit("third");
-    renamed.check(Verdict::Ask, &["git log -p --follow .env.example", "git log -L 1,1:.env.example", "git show HEAD"]);
-    renamed.check(Verdict::Run, &["git show HEAD:.env.example", "git blame .env.example"]);
+    renamed
+        .check(LineVerdict::Ask, &["git log -p --follow .env.example", "git log -L 1,1:.env.example", "git show HEAD"]);
+    renamed.check(LineVerdict::Run, &["git show HEAD:.env.example", "git blame .env.example"]);
     // Every form of an index, and a linked working tree, are understood.
     let other = lost.0.root.join("other");
     lost.git(&["worktree", "add", "-q", "other"]);
     lost.write("other/a.md", "x\n");
-    lost.check(Verdict::Run, &["git -C other log -p", "git -C other status"]);
+    lost.check(LineVerdict::Run, &["git -C other log -p", "git -C other status"]);
     fs::write(other.join(".env"), "x").unwrap();
     lost.git(&["-C", "other", "add", "-f", ".env"]);
     for form in [&["--index-version", "4"][..], &["--index-version", "2"], &["--split-index"]] {
         lost.git(&[&["-C", "other", "update-index"][..], form].concat());
-        lost.check(Verdict::Ask, &["git -C other diff --cached", "git -C other grep x -- ."]);
-        lost.check(Verdict::Run, &["git -C other log -p"]);
+        lost.check(LineVerdict::Ask, &["git -C other diff --cached", "git -C other grep x -- ."]);
+        lost.check(LineVerdict::Run, &["git -C other log -p"]);
         assert_eq!(classify("git -C other status", &lost.0.scope()).hides, Hides::Nothing);
     }
 }

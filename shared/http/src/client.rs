@@ -95,15 +95,15 @@ impl Client {
         let given = given.filter(|_| !host.public_only);
         let network = given.into_iter().fold(Network::new(host), Network::with);
         let signed_in = given.filter(|url| matches!(without_credentials(url), Cow::Owned(_))).cloned();
-        Ok(Self { signed_in, ..Self::within(domains, network, limits) })
+        Ok(Self { signed_in, ..Self::with_policy(domains, network, limits) })
     }
 
     /// A client of services whose addresses a person configured: any machine, and no domain is refused.
     pub fn of_service(limits: Limits) -> Self {
-        Self::within(Domains::default(), Network::all(), limits)
+        Self::with_policy(Domains::default(), Network::all(), limits)
     }
 
-    fn within(domains: Domains, network: Network, limits: Limits) -> Self {
+    fn with_policy(domains: Domains, network: Network, limits: Limits) -> Self {
         let proxy = Proxy::try_from_env();
         let config = Agent::config_builder()
             .http_status_as_error(false)

@@ -3,7 +3,7 @@
 use crate::{
     bits::BitWriter,
     file::{Header, SECTIONS, Trailer, append_checksum},
-    rows::{Block, Document, Row, put, take},
+    rows::{Block, DocumentRow, Row, put, take},
     stamp::Stamp,
     tokens::{Term, Tokenizer},
 };
@@ -101,7 +101,11 @@ impl Builder {
     }
 
     /// Adds a document; `fields` returns the indexed texts of a chunk.
-    pub(crate) fn document<'a>(&mut self, document: &'a Document, mut fields: impl FnMut(&'a Row) -> IndexedTexts<'a>) {
+    pub(crate) fn document<'a>(
+        &mut self,
+        document: &'a DocumentRow,
+        mut fields: impl FnMut(&'a Row) -> IndexedTexts<'a>,
+    ) {
         for row in &document.chunks {
             let IndexedTexts { measured, title } = fields(row);
             let (chunk, lists) = (self.chunks, &mut self.lists);

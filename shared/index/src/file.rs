@@ -29,12 +29,12 @@ const SUM: usize = 4;
 
 /// The storage of a segment.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub(crate) enum SegmentSource {
     File(File),
     Memory(Vec<u8>),
 }
 
-impl Source {
+impl SegmentSource {
     pub(crate) fn length(&self) -> io::Result<u64> {
         match self {
             Self::File(file) => Ok(file.metadata()?.len()),

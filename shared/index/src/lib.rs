@@ -43,7 +43,7 @@ use std::path::PathBuf;
 use ragmaker_catalog::Catalog;
 use ragmaker_tool::{Code, Error};
 
-pub use vector_search::{Embed, Embedder, Embeddings, Kind, VectorCoverage};
+pub use vector_search::{Embed, Embedder, EmbeddingKind, Embeddings, VectorCoverage};
 
 use error::IndexError;
 use query::Query;

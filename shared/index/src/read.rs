@@ -11,7 +11,7 @@ use crate::{
     build::{SHORT, rice_bits},
     error::IndexError,
     file::{
-        HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, Source, TERM_BLOCKS, TERMS, TRAILER, Trailer,
+        HEADER, Header, LENGTHS, LONG, ROW_BLOCKS, ROWS, SECTIONS, SegmentSource, TERM_BLOCKS, TERMS, TRAILER, Trailer,
         number, take_checked,
     },
     rows::{self, DecodedBlock, IndexedDocument},
@@ -25,7 +25,7 @@ const MAX_PREFIX_TERMS: usize = 20_000;
 
 /// An open segment.
 pub(crate) struct Reader {
-    source: Source,
+    source: SegmentSource,
     pub(crate) header: Header,
     pub(crate) about: Trailer,
     /// The start of each section.
@@ -58,7 +58,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`IndexError::Damaged`] for a file of another version or a truncated one.
-    pub(crate) fn open(source: Source) -> Result<Self, IndexError> {
+    pub(crate) fn open(source: SegmentSource) -> Result<Self, IndexError> {
         let header = Header::read(source.read(0, HEADER)?)?;
         let mut starts = [0; SECTIONS];
         let mut end = HEADER as u64;

@@ -9,7 +9,7 @@ use crate::{error::IndexError, stamp::Stamp};
 
 /// A document of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Document {
+pub(crate) struct DocumentRow {
     /// The path relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) url: String,
@@ -46,11 +46,11 @@ pub(crate) struct Block {
 }
 
 /// The length at which a block is closed, in bytes. Reading a block for a hit takes about 0.05 ms.
-const FULL: usize = 16 << 10;
+const BLOCK_BYTES: usize = 16 << 10;
 
 impl Block {
-    pub(crate) fn add(&mut self, document: &Document) {
-        let Document { path, url, title, fetched_at, stamp, stale, listed, chunks } = document;
+    pub(crate) fn add(&mut self, document: &DocumentRow) {
+        let DocumentRow { path, url, title, fetched_at, stamp, stale, listed, chunks } = document;
         for text in [path, url, title, fetched_at] {
             put_text(&mut self.bytes, text);
         }
@@ -79,7 +79,7 @@ impl Block {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.bytes.len() >= FULL
+        self.bytes.len() >= BLOCK_BYTES
     }
 
     /// The block, compressed (zlib) and with a checksum.
@@ -126,7 +126,7 @@ pub(crate) struct IndexedDocument<'a> {
 impl DecodedBlock {
     /// Reads a block of `documents` that [`Block::finish`] wrote.
     pub(crate) fn of(block: &[u8], documents: usize) -> Result<Self, IndexError> {
-        let mut bytes = Vec::with_capacity(FULL * 2);
+        let mut bytes = Vec::with_capacity(BLOCK_BYTES * 2);
         ZlibDecoder::new(block).take(1 << 30).read_to_end(&mut bytes)?;
         let mut places = Vec::with_capacity(documents);
         let mut rest = bytes.as_slice();

@@ -7,16 +7,16 @@ use proptest::prelude::*;
 use crate::{
     build::{Builder, IndexedTexts},
     error::IndexError,
-    file::{ReplacedDocument, Source, Trailer},
+    file::{ReplacedDocument, SegmentSource, Trailer},
     read::Reader,
-    rows::{Document, IndexedDocument, Row},
+    rows::{DocumentRow, IndexedDocument, Row},
     stamp::Stamp,
     tokens::Tokenizer,
 };
 
 const STAMP: Stamp = Stamp { size: 7, modified: 9 };
 
-fn document(number: usize, parts: &[String]) -> Document {
+fn document(number: usize, parts: &[String]) -> DocumentRow {
     let row = |n: usize| Row {
         start: n * 100,
         end: n * 100 + 90,
@@ -25,7 +25,7 @@ fn document(number: usize, parts: &[String]) -> Document {
         heading: format!("Top > Part {n}"),
         slug: if n.is_multiple_of(3) { format!("own-{n}") } else { format!("part-{n}") },
     };
-    Document {
+    DocumentRow {
         path: format!("documents/{number}.md"),
         url: format!("https://x.example/{number}"),
         title: format!("Title {number}"),
@@ -37,11 +37,11 @@ fn document(number: usize, parts: &[String]) -> Document {
     }
 }
 
-fn whole(found: &IndexedDocument<'_>) -> Document {
+fn whole(found: &IndexedDocument<'_>) -> DocumentRow {
     let IndexedDocument { path, url, title, fetched_at, stamp, stale, listed, chunks, .. } = *found;
     let [path, url, title, fetched_at] = [path, url, title, fetched_at].map(ToOwned::to_owned);
     let chunks = (0..chunks).map(|number| found.row(number).unwrap()).collect();
-    Document { path, url, title, fetched_at, stamp, stale, listed, chunks }
+    DocumentRow { path, url, title, fetched_at, stamp, stale, listed, chunks }
 }
 
 fn built(documents: &[Vec<String>]) -> Vec<u8> {
@@ -87,7 +87,7 @@ fn many() -> Vec<Vec<String>> {
 #[test]
 fn written_data_is_read_back() {
     let documents = many();
-    let reader = Reader::open(Source::Memory(built(&documents))).unwrap();
+    let reader = Reader::open(SegmentSource::Memory(built(&documents))).unwrap();
     let chunks = documents.iter().map(Vec::len).sum();
     assert_eq!((reader.documents(), reader.chunks(), reader.header.on), (200, chunks, 10));
     let about = &reader.about;
@@ -119,7 +119,7 @@ fn written_data_is_read_back() {
 
 #[test]
 fn an_empty_segment_is_valid() {
-    let reader = Reader::open(Source::Memory(built(&[]))).unwrap();
+    let reader = Reader::open(SegmentSource::Memory(built(&[]))).unwrap();
     assert_eq!((reader.chunks(), read(&reader, "a", false)), (0, Ok(vec![])));
     assert_eq!(reader.lengths(), Ok(vec![]));
 }
@@ -131,7 +131,7 @@ proptest! {
     fn postings_are_those_of_the_text(
         documents in prop::collection::vec(prop::collection::vec("[ab潮税の、 ]{0,12}", 0..4), 0..40)
     ) {
-        let reader = Reader::open(Source::Memory(built(&documents))).unwrap();
+        let reader = Reader::open(SegmentSource::Memory(built(&documents))).unwrap();
         for (term, list) in lists(&documents) {
             prop_assert_eq!(read(&reader, &term, false).unwrap(), list);
         }
@@ -151,7 +151,7 @@ proptest! {
         let at = at % bytes.len();
         if cut { bytes.truncate(at) } else { bytes[at] ^= change }
         let all = || -> Result<(), IndexError> {
-            let reader = Reader::open(Source::Memory(bytes))?;
+            let reader = Reader::open(SegmentSource::Memory(bytes))?;
             reader.lengths()?;
             reader.each(0..reader.blocks(), |number, _, found| {
                 assert_eq!(whole(found), document(number, &documents[number]));

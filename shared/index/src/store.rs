@@ -24,9 +24,9 @@ use crate::{
     build::{Builder, IndexedTexts},
     chunks::chunks,
     error::IndexError,
-    file::{ReplacedDocument, Source, Trailer},
+    file::{ReplacedDocument, SegmentSource, Trailer},
     read::Reader,
-    rows::{Document, IndexedDocument},
+    rows::{DocumentRow, IndexedDocument},
     stamp::Stamp,
 };
 
@@ -153,7 +153,7 @@ impl Index {
             let _ = fs::remove_file(place.join(RECENT));
         }
         // If no folder can be written, the index is used from memory.
-        let reader = Reader::open(Source::Memory(bytes)).ok();
+        let reader = Reader::open(SegmentSource::Memory(bytes)).ok();
         let segments = reader.into_iter().map(|reader| Segment { reader, replaced: vec![] }).collect();
         let ListedDocuments { title, outside, .. } = listed;
         Ok(Self { segments, root, title, outside, place })
@@ -161,8 +161,9 @@ impl Index {
 
     /// Opens the index in the folder `place`.
     fn open(place: &Path, root: &Path) -> Result<Self, IndexError> {
-        let open =
-            |name| Reader::open(Source::File(open_derived_file(&place.join(name), fs::File::options().read(true))?));
+        let open = |name| {
+            Reader::open(SegmentSource::File(open_derived_file(&place.join(name), fs::File::options().read(true))?))
+        };
         let all = open(ALL)?;
         let (id, title, outside) = (all.header.id, all.about.title.clone(), all.about.outside);
         let segments = vec![Segment { reader: all, replaced: vec![] }];
@@ -280,7 +281,7 @@ impl Index {
         if write(place, RECENT, &bytes).is_err() {
             return false;
         }
-        Reader::open(Source::Memory(bytes)).map(|recent| self.add(recent)).is_ok()
+        Reader::open(SegmentSource::Memory(bytes)).map(|recent| self.add(recent)).is_ok()
     }
 
     fn recent(&self, listed: &ListedDocuments, stamp: Stamp) -> Result<Option<Vec<u8>>, IndexError> {
@@ -454,7 +455,7 @@ impl SourceFile {
             let own = || parsed.as_ref().and_then(|parsed| parsed.field(name)).map(ToOwned::to_owned);
             given.clone().or_else(own).unwrap_or_default()
         };
-        let mut document = Document {
+        let mut document = DocumentRow {
             path: self.path.clone(),
             url: or(url, "source_url"),
             title: or(title, "title"),

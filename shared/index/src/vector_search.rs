@@ -28,7 +28,7 @@ const REQUEST: Duration = Duration::from_secs(1);
 
 /// The purpose of an embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum EmbeddingKind {
     /// The query.
     Query,
     /// A part of a document.
@@ -39,7 +39,7 @@ pub enum Kind {
 pub type Embeddings = Vec<Option<Vec<f32>>>;
 
 /// Computes the vectors of texts; the error is the reason of a failure.
-pub type Embed<'a> = dyn Fn(Kind, &[&str]) -> Result<Embeddings, String> + 'a;
+pub type Embed<'a> = dyn Fn(EmbeddingKind, &[&str]) -> Result<Embeddings, String> + 'a;
 
 /// An embeddings endpoint.
 pub struct Embedder<'a> {
@@ -79,7 +79,7 @@ impl<'a> VectorRanking<'a> {
         query: &str,
         parts: &[IndexPart<'_>],
     ) -> Result<Result<Self, String>, IndexError> {
-        let query = match (embedder.embed)(Kind::Query, &[query]) {
+        let query = match (embedder.embed)(EmbeddingKind::Query, &[query]) {
             Ok(vectors) => vectors.into_iter().next().flatten().unwrap_or_default(),
             Err(error) => return Ok(Err(error)),
         };
@@ -174,7 +174,7 @@ impl<'a> VectorRanking<'a> {
             }
             let asked: Vec<&str> = batch.iter().map(|(.., text)| text.as_str()).collect();
             let started = Instant::now();
-            let vectors = match (self.embedder.embed)(Kind::Document, &asked) {
+            let vectors = match (self.embedder.embed)(EmbeddingKind::Document, &asked) {
                 Ok(vectors) => vectors,
                 Err(error) => return Ok(Some(error)),
             };

@@ -5,8 +5,8 @@
 //! resumed, and makes the answer.
 //!
 //! ```
-//! use ragmaker_catalog::{Catalog, Source};
-//! use ragmaker_ingest::{Page, Run, Store, Verdict};
+//! use ragmaker_catalog::{Catalog, DocumentSource};
+//! use ragmaker_ingest::{PageResult, Run, Store, PageVerdict};
 //! use ragmaker_markdown::{Options, convert};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,26 +15,28 @@
 //! let mut store = Store::open(&catalog, folder.path().join("cache/documents"))?;
 //! let mut run = Run::start(&catalog, "example", "https://example.com/", false)?;
 //! let document = convert("<title>Tides</title><p>Two high waters a day.", &Options::default())?;
-//! let source = Source::Http { section: None, from: None, etag: None, last_modified: None };
+//! let source = DocumentSource::Http { section: None, from: None, etag: None, last_modified: None };
 //! let stored = store.save(document, "https://example.com/tides", &source)?;
-//! run.end(Page::stored("https://example.com/tides", &stored), ())?;
+//! run.end(PageResult::stored("https://example.com/tides", &stored), ())?;
 //! store.finish()?;
 //! let summary = run.finish()?;
-//! assert_eq!((summary.counts.added, summary.pages[0].verdict), (1, Verdict::Added));
+//! assert_eq!((summary.counts.added, summary.pages[0].verdict), (1, PageVerdict::Added));
 //! # Ok(())
 //! # }
 //! ```
 
+mod document_key;
 mod progress;
 mod run;
 mod skipped;
 mod store;
 mod verdict;
 
+pub use document_key::DocumentKey;
 pub use run::{REPORT_NOT_WRITABLE, RUN_IN_PROGRESS, Report, Run, Summary};
 pub use skipped::{Skipped, Skips};
-pub use store::{DocumentKey, Store, Stored};
-pub use verdict::{Counts, Page, Verdict};
+pub use store::{Store, Stored};
+pub use verdict::{Counts, PageResult, PageVerdict};
 
 use ragmaker_tool::Code;
 

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::Verdict;
+use crate::PageVerdict;
 
 /// How often the line is written at most.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -30,9 +30,9 @@ impl Progress {
         Self { begun: Instant::now(), ended: 0, failed: 0, expected, hidden, shown: None }
     }
 
-    pub(crate) fn ended(&mut self, verdict: Verdict) {
+    pub(crate) fn ended(&mut self, verdict: PageVerdict) {
         self.ended += 1;
-        self.failed += usize::from(verdict == Verdict::Failed);
+        self.failed += usize::from(verdict == PageVerdict::Failed);
     }
 
     /// Writes the line, where standard error is a terminal.
@@ -80,8 +80,8 @@ mod tests {
     #[test]
     fn the_line_has_rate_and_time_left_where_they_are_known() {
         let mut progress = Progress::new(None, false);
-        progress.ended(Verdict::Added);
-        progress.ended(Verdict::Failed);
+        progress.ended(PageVerdict::Added);
+        progress.ended(PageVerdict::Failed);
         let line = |progress: &Progress, seconds| progress.line(Duration::from_secs(seconds)).to_string();
         assert_eq!(line(&progress, 0), "2 pages, 1 failed");
         assert_eq!(line(&progress, 4), "2 pages, 1 failed, 0.5 pages/s");

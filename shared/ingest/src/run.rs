@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Counts, Page, Verdict, progress::Progress};
+use crate::{Counts, PageResult, PageVerdict, progress::Progress};
 
 /// Another process makes this run.
 pub const RUN_IN_PROGRESS: Code =
@@ -32,7 +32,7 @@ pub const REPORT_NOT_WRITABLE: Code =
     Code::new("REPORT_NOT_WRITABLE", "Check that the knowledge base is writable and that the disk has space.");
 
 /// The time in which an interrupted run can be continued, because its fetched pages are still up to date.
-const CONTINUED: Duration = Duration::from_hours(24);
+const MAX_RESUME_AGE: Duration = Duration::from_hours(24);
 
 /// The answer of a run: the verdicts for its pages.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub struct Summary {
     /// The number of pages with each verdict.
     pub counts: Counts,
     /// The pages that are not unchanged, failed and refused ones first, as many as fit.
-    pub pages: Vec<Page>,
+    pub pages: Vec<PageResult>,
     /// The report of all pages, including unchanged ones: one JSON object per line.
     pub report_file: String,
     /// The number of pages that are not unchanged.
@@ -69,7 +69,7 @@ pub struct Run {
     journal: PathBuf,
     kept: PathBuf,
     file: File,
-    pages: Vec<Page>,
+    pages: Vec<PageResult>,
     earlier: Vec<Value>,
     continued: bool,
     use_of_journal: UseOfJournal,
@@ -93,7 +93,7 @@ enum UseOfJournal {
 /// A line of the journal.
 #[derive(Deserialize)]
 struct Line {
-    page: Option<Page>,
+    page: Option<PageResult>,
     state: Value,
 }
 
@@ -156,7 +156,7 @@ impl Run {
         let first = serde_json::to_string(key)? + "\n";
         let age = SystemTime::now().duration_since(self.file.metadata()?.modified()?).unwrap_or_default();
         let mut end = 0;
-        if age < CONTINUED {
+        if age < MAX_RESUME_AGE {
             self.file.rewind()?;
             let mut lines = BufReader::new(&self.file);
             let mut line = vec![];
@@ -186,14 +186,14 @@ impl Run {
         Ok(())
     }
 
-    /// The values that the interrupted run passed to [`Run::end`] and [`Run::note`], in order.
+    /// The values that the interrupted run passed to [`Run::end`] and [`Run::checkpoint`], in order.
     pub fn earlier<S: DeserializeOwned>(&mut self) -> Vec<S> {
         let states = std::mem::take(&mut self.earlier);
         states.into_iter().filter_map(|state| serde_json::from_value(state).ok()).collect()
     }
 
     /// The pages so far, those of the run that this one continues included.
-    pub fn pages(&self) -> &[Page] {
+    pub fn pages(&self) -> &[PageResult] {
         &self.pages
     }
 
@@ -202,7 +202,7 @@ impl Run {
     /// # Errors
     ///
     /// [`REPORT_NOT_WRITABLE`].
-    pub fn end(&mut self, page: Page, state: impl Serialize) -> Result<(), Error> {
+    pub fn end(&mut self, page: PageResult, state: impl Serialize) -> Result<(), Error> {
         self.append(Some(&page), &state)?;
         self.show(page);
         Ok(())
@@ -210,14 +210,14 @@ impl Run {
 
     /// Notes a page that failed because its source cannot be reached at all. It is in this run's report, but not in the
     /// journal, which stays: the next run of the same request continues this one, and asks for the page again.
-    pub fn suspend(&mut self, page: Page) {
+    pub fn suspend(&mut self, page: PageResult) {
         self.is_suspended = true;
         // The interrupted run may have ended it; a report has one verdict for each page.
         self.pages.retain(|known| known.url != page.url);
         self.show(page);
     }
 
-    fn show(&mut self, page: Page) {
+    fn show(&mut self, page: PageResult) {
         if self.stream {
             let mut out = vec![];
             // A page is texts, which can be written to memory.
@@ -235,11 +235,11 @@ impl Run {
     /// # Errors
     ///
     /// [`REPORT_NOT_WRITABLE`].
-    pub fn note(&mut self, state: impl Serialize) -> Result<(), Error> {
+    pub fn checkpoint(&mut self, state: impl Serialize) -> Result<(), Error> {
         self.append(None, &state)
     }
 
-    fn append(&mut self, page: Option<&Page>, state: &impl Serialize) -> Result<(), Error> {
+    fn append(&mut self, page: Option<&PageResult>, state: &impl Serialize) -> Result<(), Error> {
         if self.use_of_journal == UseOfJournal::Empty {
             self.use_of_journal = UseOfJournal::Entries;
         }
@@ -247,9 +247,9 @@ impl Run {
         self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
     }
 
-    /// The value that the last finished run of this name passed to [`Run::keep`]. It has its default where there is none,
+    /// The value that the last finished run of this name passed to [`Run::store_state`]. It has its default where there is none,
     /// or where its file is damaged.
-    pub fn kept<S: DeserializeOwned + Default>(&self) -> S {
+    pub fn stored_state<S: DeserializeOwned + Default>(&self) -> S {
         let file = open_derived_file(&self.kept, OpenOptions::new().read(true));
         file.ok().and_then(|file| serde_json::from_reader(BufReader::new(file)).ok()).unwrap_or_default()
     }
@@ -259,12 +259,12 @@ impl Run {
     /// # Errors
     ///
     /// [`REPORT_NOT_WRITABLE`].
-    pub fn keep(&self, value: &impl Serialize) -> Result<(), Error> {
+    pub fn store_state(&self, value: &impl Serialize) -> Result<(), Error> {
         write_whole(&self.kept, &|file| Ok(serde_json::to_writer(file, value)?))
     }
 
     /// Says how many pages are to come, so that a person who watches sees the time that is left.
-    pub fn expect(&mut self, pages: usize) {
+    pub fn set_total(&mut self, pages: usize) {
         self.progress = Progress::new(Some(pages), self.progress.hidden);
     }
 
@@ -303,11 +303,11 @@ impl Run {
         let mut counts = Counts::default();
         self.pages.iter().for_each(|page| counts.add(page.verdict));
         let mut pages = self.pages;
-        pages.retain(|page| page.verdict != Verdict::Unchanged);
+        pages.retain(|page| page.verdict != PageVerdict::Unchanged);
         // Where not all of them fit, what has to be looked at comes first.
         pages.sort_by_key(|page| match page.verdict {
-            Verdict::Failed => 0,
-            Verdict::Refused => 1,
+            PageVerdict::Failed => 0,
+            PageVerdict::Refused => 1,
             _ => 2,
         });
         let frame = Summary {
@@ -345,8 +345,11 @@ fn not_writable(file: &Path, error: &io::Error) -> Error {
 mod tests {
     use super::*;
 
-    fn page(number: usize, verdict: Verdict) -> Page {
-        Page { file_path: Some("x".repeat(60)), ..Page::new(format!("https://x.example/{number}"), verdict, "why") }
+    fn page(number: usize, verdict: PageVerdict) -> PageResult {
+        PageResult {
+            file_path: Some("x".repeat(60)),
+            ..PageResult::new(format!("https://x.example/{number}"), verdict, "why")
+        }
     }
 
     #[test]
@@ -355,8 +358,8 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
         let start = |key: &str| Run::start(&catalog, "run", key, false);
         let mut run = start("a").unwrap();
-        run.note("seed").unwrap();
-        run.end(page(1, Verdict::Added), "one").unwrap();
+        run.checkpoint("seed").unwrap();
+        run.end(page(1, PageVerdict::Added), "one").unwrap();
         assert!(start("a").unwrap_err().is(RUN_IN_PROGRESS));
         drop(run);
         // Killed while it wrote a line.
@@ -367,35 +370,35 @@ mod tests {
         for _ in 0..2 {
             let mut run = start("a").unwrap();
             assert_eq!(run.earlier::<String>(), ["seed", "one"]);
-            run.suspend(page(9, Verdict::Failed));
+            run.suspend(page(9, PageVerdict::Failed));
             let summary = run.finish().unwrap();
             assert!(summary.continued && summary.counts.failed == 1 && summary.counts.added == 1);
         }
 
         let mut run = start("a").unwrap();
         assert_eq!(run.earlier::<String>(), ["seed", "one"]);
-        run.end(page(2, Verdict::Unchanged), "two").unwrap();
-        run.keep(&[1, 2]).unwrap();
+        run.end(page(2, PageVerdict::Unchanged), "two").unwrap();
+        run.store_state(&[1, 2]).unwrap();
         let summary = run.finish().unwrap();
         assert!(summary.continued && !summary.truncated && !journal.exists());
         assert_eq!((summary.counts.added, summary.counts.unchanged, summary.pages.len()), (1, 1, 1));
         let report = fs::read_to_string(&summary.report_file).unwrap();
-        let pages: Vec<Page> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(pages, [page(1, Verdict::Added), page(2, Verdict::Unchanged)]);
+        let pages: Vec<PageResult> = report.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(pages, [page(1, PageVerdict::Added), page(2, PageVerdict::Unchanged)]);
 
         let mut run = start("a").unwrap();
-        assert_eq!(run.kept::<Vec<u32>>(), [1, 2]);
+        assert_eq!(run.stored_state::<Vec<u32>>(), [1, 2]);
         fs::write(folder.path().join("reports/run.json"), "[1,").unwrap();
-        assert!(run.kept::<Vec<u32>>().is_empty());
+        assert!(run.stored_state::<Vec<u32>>().is_empty());
         assert!(run.earlier::<String>().is_empty() && run.pages().is_empty());
-        run.end(page(3, Verdict::Failed), "three").unwrap();
+        run.end(page(3, PageVerdict::Failed), "three").unwrap();
         drop(run);
         let mut other = start("b").unwrap();
         assert!(other.earlier::<String>().is_empty());
-        other.end(page(4, Verdict::Added), "four").unwrap();
+        other.end(page(4, PageVerdict::Added), "four").unwrap();
         drop(other);
         let mut nothing = start("c").unwrap();
-        nothing.suspend(page(5, Verdict::Failed));
+        nothing.suspend(page(5, PageVerdict::Failed));
         nothing.finish().unwrap();
         assert!(!journal.exists());
         let mut over = Run::start_over(&catalog, "run", false).unwrap();
@@ -417,8 +420,8 @@ mod tests {
         for link in ["run.part", "run.json", "run.jsonl"] {
             symlink(outside.join("precious"), reports.join(link)).unwrap();
             let refused = start().and_then(|run| {
-                assert_eq!(run.kept::<String>(), "");
-                run.keep(&"x")?;
+                assert_eq!(run.stored_state::<String>(), "");
+                run.store_state(&"x")?;
                 run.finish()
             });
             assert!(refused.unwrap_err().is(REPORT_NOT_WRITABLE), "{link}");
@@ -438,7 +441,7 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
         let mut run = Run::start(&catalog, "run", "a", false).unwrap();
         for number in 0..1000 {
-            run.end(page(number, Verdict::Refused), ()).unwrap();
+            run.end(page(number, PageVerdict::Refused), ()).unwrap();
         }
         let summary = run.finish().unwrap();
         assert!(summary.truncated && summary.total == 1000 && summary.counts.refused == 1000);

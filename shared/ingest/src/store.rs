@@ -7,14 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, GONE, Listed, STALE, Source};
+use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Change, DocumentName, DocumentSource, GONE, Listed, STALE};
 use ragmaker_fs::{create_derived_folder, sweep_temporary};
 use ragmaker_knowledge::{content_hash, entry, new_file, now, title_of, write};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 use serde_json::{Map, Value};
 
-use crate::Verdict;
+use crate::{DocumentKey, PageVerdict};
 
 /// The number of documents, or the time, after which new entries are recorded. Each recording writes the complete
 /// catalog.
@@ -41,32 +41,11 @@ pub struct Store<'a> {
     is_trial: bool,
 }
 
-/// The identity of a document in the knowledge base.
-#[derive(Clone, Copy, Debug)]
-pub struct DocumentKey<'s> {
-    /// Its address.
-    pub url: &'s str,
-    /// The address under which the document is known, if it is another one.
-    pub was: Option<&'s str>,
-    /// The name for a new file, if it is not made from the address.
-    pub named_after: Option<&'s str>,
-    /// Whether a known document has moved here. Otherwise an address that differs from the known one is only
-    /// written where the content differs too.
-    pub moved: bool,
-}
-
-impl<'s> DocumentKey<'s> {
-    /// The place of the document at `url`.
-    pub fn at(url: &'s str) -> Self {
-        Self { url, was: None, named_after: None, moved: false }
-    }
-}
-
 /// A document that is in the knowledge base now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     /// Whether it was added, changed or unchanged.
-    pub verdict: Verdict,
+    pub verdict: PageVerdict,
     /// The absolute path of its file.
     pub file: PathBuf,
 }
@@ -140,8 +119,8 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// The codes of [`ragmaker_knowledge::ERRORS`] and [`ragmaker_catalog::ERRORS`].
-    pub fn save(&mut self, document: Document, url: &str, source: &Source) -> Result<Stored, Error> {
-        self.save_at(document, DocumentKey::at(url), source)
+    pub fn save(&mut self, document: Document, url: &str, source: &DocumentSource) -> Result<Stored, Error> {
+        self.save_as(document, DocumentKey::at(url), source)
     }
 
     /// Like `save`, for a document that may be known under another address.
@@ -149,8 +128,13 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// As for [`Store::save`].
-    pub fn save_at(&mut self, document: Document, spot: DocumentKey<'_>, source: &Source) -> Result<Stored, Error> {
-        let stored = self.put(document, spot, source)?;
+    pub fn save_as(
+        &mut self,
+        document: Document,
+        key: DocumentKey<'_>,
+        source: &DocumentSource,
+    ) -> Result<Stored, Error> {
+        let stored = self.queue_save(document, key, source)?;
         self.record()?;
         Ok(stored)
     }
@@ -162,14 +146,19 @@ impl<'a> Store<'a> {
     /// # Errors
     ///
     /// As for [`Store::save`].
-    pub fn put(&mut self, mut document: Document, spot: DocumentKey<'_>, source: &Source) -> Result<Stored, Error> {
-        let DocumentKey { url, was, named_after, moved } = spot;
+    pub fn queue_save(
+        &mut self,
+        mut document: Document,
+        key: DocumentKey<'_>,
+        source: &DocumentSource,
+    ) -> Result<Stored, Error> {
+        let DocumentKey { url, was, named_after, moved } = key;
         let was = was.unwrap_or(url);
         if moved && was != url && self.listed.contains_key(url) {
             // It is known there already: one of the two is left.
-            let stored = self.put(document, DocumentKey::at(url), source)?;
+            let stored = self.queue_save(document, DocumentKey::at(url), source)?;
             self.archive(was)?;
-            return Ok(Stored { verdict: Verdict::Moved, ..stored });
+            return Ok(Stored { verdict: PageVerdict::Moved, ..stored });
         }
         document.metadata.title = title_of(&document, url);
         let hash = content_hash(&document.metadata.title, &document.markdown);
@@ -179,12 +168,12 @@ impl<'a> Store<'a> {
             known.as_ref().zip(known_file.as_ref()).is_some_and(|(listed, file)| hash_of(listed, file) == hash);
         if let Some(file) = known_file.clone().filter(|_| is_same && !moved) {
             self.unchanged(was, Some(source), Some(hash));
-            return Ok(Stored { verdict: Verdict::Unchanged, file });
+            return Ok(Stored { verdict: PageVerdict::Unchanged, file });
         }
         let verdict = match &known {
-            None => Verdict::Added,
-            Some(_) if moved => Verdict::Moved,
-            Some(_) => Verdict::Changed,
+            None => PageVerdict::Added,
+            Some(_) if moved => PageVerdict::Moved,
+            Some(_) => PageVerdict::Changed,
         };
         let name = || ragmaker_document::file_name(named_after.unwrap_or(url));
         let file = known_file.unwrap_or_else(|| self.unused_file(&name(), url));
@@ -235,7 +224,7 @@ impl<'a> Store<'a> {
 
     /// Notes that the document at `url` is as it was, with its present source and hash where they are known.
     /// [`Store::finish`] records it.
-    pub fn unchanged(&mut self, url: &str, source: Option<&Source>, hash: Option<String>) {
+    pub fn unchanged(&mut self, url: &str, source: Option<&DocumentSource>, hash: Option<String>) {
         let Some(listed) = self.listed.get(url) else { return };
         let mut fields = Map::from_iter([("checked_at".to_owned(), Value::from(now()))]);
         if let Some(source) = source.filter(|source| listed.source.as_ref() != Some(source)) {
@@ -334,8 +323,8 @@ mod tests {
         convert(&format!("<title>T</title><p>{text}"), &Options::default()).unwrap()
     }
 
-    fn source(etag: &str) -> Source {
-        Source::Http { section: None, from: None, etag: Some(etag.into()), last_modified: None }
+    fn source(etag: &str) -> DocumentSource {
+        DocumentSource::Http { section: None, from: None, etag: Some(etag.into()), last_modified: None }
     }
 
     #[test]
@@ -345,13 +334,13 @@ mod tests {
         let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
         let mut store = open();
         let first = store.save(document("Two waters a day."), URL, &source("1")).unwrap();
-        assert_eq!(first.verdict, Verdict::Added);
+        assert_eq!(first.verdict, PageVerdict::Added);
         let written = fs::metadata(&first.file).unwrap().modified().unwrap();
         let before = fs::read_to_string(catalog.file()).unwrap();
 
         let mut store = open();
         let again = store.save(document("Two  waters a day."), URL, &source("1")).unwrap();
-        assert_eq!((again.verdict, &again.file), (Verdict::Unchanged, &first.file.canonicalize().unwrap()));
+        assert_eq!((again.verdict, &again.file), (PageVerdict::Unchanged, &first.file.canonicalize().unwrap()));
         assert_eq!(fs::metadata(&first.file).unwrap().modified().unwrap(), written);
         assert_eq!(fs::read_to_string(catalog.file()).unwrap(), before);
         store.unchanged(URL, Some(&source("2")), None);
@@ -359,9 +348,9 @@ mod tests {
         assert_eq!(catalog.read().unwrap().documents[0].source, Some(source("2")));
 
         let mut store = open();
-        assert_eq!(store.save(document("Three waters."), URL, &source("3")).unwrap().verdict, Verdict::Changed);
+        assert_eq!(store.save(document("Three waters."), URL, &source("3")).unwrap().verdict, PageVerdict::Changed);
         fs::remove_file(&first.file).unwrap();
-        assert_eq!(open().save(document("Three waters."), URL, &source("3")).unwrap().verdict, Verdict::Changed);
+        assert_eq!(open().save(document("Three waters."), URL, &source("3")).unwrap().verdict, PageVerdict::Changed);
     }
 
     #[test]
@@ -372,7 +361,7 @@ mod tests {
         let put = |catalog: &Catalog, url: &str, text: &str| {
             let key = DocumentKey { named_after: Some("docs/a.md"), ..DocumentKey::at(url) };
             let mut store = Store::open(catalog, folder.path().join("documents")).unwrap();
-            store.save_at(document(text), key, &source("1")).unwrap().file
+            store.save_as(document(text), key, &source("1")).unwrap().file
         };
         let first = put(&theirs, "file:///theirs/docs/a.md", "Two waters a day.");
         let second = put(&ours, "file:///ours/docs/a.md", "Three waters.");
@@ -390,7 +379,7 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
         let documents = folder.path().join("cache/documents");
         let mut store = Store::open(&catalog, documents.clone()).unwrap();
-        store.put(document("Two waters a day."), DocumentKey::at(URL), &source("1")).unwrap();
+        store.queue_save(document("Two waters a day."), DocumentKey::at(URL), &source("1")).unwrap();
         drop(store);
         assert_eq!(catalog.read().unwrap().documents.len(), 1);
         // What a killed run left is removed by the next one.
@@ -414,14 +403,17 @@ mod tests {
         fs::write(catalog.file(), value.to_string()).unwrap();
 
         let mut store = Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
-        assert_eq!(store.save(document("Two waters a day."), URL, &source("1")).unwrap().verdict, Verdict::Unchanged);
+        assert_eq!(
+            store.save(document("Two waters a day."), URL, &source("1")).unwrap().verdict,
+            PageVerdict::Unchanged
+        );
         store.finish().unwrap();
         let listed = catalog.read().unwrap().documents.remove(0);
         assert!(listed.content_hash.is_some() && listed.checked_at.is_some());
-        assert_eq!(store.save(document("Three."), URL, &source("1")).unwrap().verdict, Verdict::Changed);
+        assert_eq!(store.save(document("Three."), URL, &source("1")).unwrap().verdict, PageVerdict::Changed);
         assert_eq!(catalog.read().unwrap().documents[0].status.as_deref(), Some(STALE));
         // It stays so until there is another summary, whatever the source says then.
-        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, Verdict::Unchanged);
+        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, PageVerdict::Unchanged);
         store.finish().unwrap();
         assert_eq!(catalog.read().unwrap().documents[0].status.as_deref(), Some(STALE));
     }
@@ -432,22 +424,22 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
         let open = || Store::open(&catalog, folder.path().join("cache/documents")).unwrap();
         let first = open().save(document("Two waters a day."), URL, &source("1")).unwrap();
-        let spot = |moved| DocumentKey { url: "https://x.example/b", was: Some(URL), named_after: None, moved };
+        let key = |moved| DocumentKey { url: "https://x.example/b", was: Some(URL), named_after: None, moved };
         // The same text at another commit, say: what is recorded stays valid.
         let mut store = open();
         assert_eq!(
-            store.put(document("Two waters a day."), spot(false), &source("1")).unwrap().verdict,
-            Verdict::Unchanged
+            store.queue_save(document("Two waters a day."), key(false), &source("1")).unwrap().verdict,
+            PageVerdict::Unchanged
         );
-        let moved = store.put(document("Two waters a day."), spot(true), &source("1")).unwrap();
-        assert_eq!((moved.verdict, moved.file), (Verdict::Moved, first.file.canonicalize().unwrap()));
+        let moved = store.queue_save(document("Two waters a day."), key(true), &source("1")).unwrap();
+        assert_eq!((moved.verdict, moved.file), (PageVerdict::Moved, first.file.canonicalize().unwrap()));
         store.finish().unwrap();
         let listed = catalog.read().unwrap().documents;
         assert_eq!((listed.len(), listed[0].url.as_deref()), (1, Some("https://x.example/b")));
         assert!(fs::read_to_string(&first.file).unwrap().contains("source_url: \"https://x.example/b\""));
         // Another document at the old address gets a file of its own.
         let other = open().save(document("Three."), URL, &source("1")).unwrap();
-        assert_eq!(other.verdict, Verdict::Added);
+        assert_eq!(other.verdict, PageVerdict::Added);
         assert_ne!(other.file.file_name(), first.file.file_name());
         assert_eq!(catalog.read().unwrap().documents.len(), 2);
     }
@@ -460,10 +452,10 @@ mod tests {
         open().save(document("Two waters a day."), URL, &source("1")).unwrap();
         let before = fs::read_to_string(catalog.file()).unwrap();
         let mut store = open().dry_run(true);
-        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, Verdict::Changed);
+        assert_eq!(store.save(document("Three."), URL, &source("2")).unwrap().verdict, PageVerdict::Changed);
         assert_eq!(
             store.save(document("New."), "https://x.example/new", &source("2")).unwrap().verdict,
-            Verdict::Added
+            PageVerdict::Added
         );
         store.archive(URL).unwrap();
         store.finish().unwrap();

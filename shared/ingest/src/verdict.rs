@@ -11,14 +11,14 @@ use crate::Stored;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum Verdict {
+pub enum PageVerdict {
     /// The page is new and was saved.
     Added,
     /// The page was known and its text changed; its summary is marked as stale.
     Changed,
     /// The page is known and unchanged.
     Unchanged,
-    /// The page was known at this address and has moved: see [`Page::moved_to`].
+    /// The page was known at this address and has moved: see [`PageResult::moved_to`].
     Moved,
     /// The page was known and no longer exists at its source.
     Gone,
@@ -31,11 +31,11 @@ pub enum Verdict {
 /// A page that is done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
-pub struct Page {
+pub struct PageResult {
     /// Its address.
     pub url: String,
     /// Its verdict.
-    pub verdict: Verdict,
+    pub verdict: PageVerdict,
     /// The reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -50,15 +50,15 @@ pub struct Page {
     pub moved_to: Option<String>,
 }
 
-impl Page {
+impl PageResult {
     /// A page with a verdict and its reason.
-    pub fn new(url: impl Into<String>, verdict: Verdict, reason: impl Into<String>) -> Self {
+    pub fn new(url: impl Into<String>, verdict: PageVerdict, reason: impl Into<String>) -> Self {
         Self { url: url.into(), verdict, reason: Some(reason.into()), file_path: None, via: None, moved_to: None }
     }
 
     /// A page that could not be fetched, read or saved.
     pub fn failed(url: impl Into<String>, error: &Error) -> Self {
-        Self::new(url, Verdict::Failed, error.to_string())
+        Self::new(url, PageVerdict::Failed, error.to_string())
     }
 
     /// A page whose content could not be converted: `refused` if it has no text, or exceeds a limit, or violates a rule;
@@ -66,7 +66,7 @@ impl Page {
     pub fn conversion_failed(url: impl Into<String>, error: &Error) -> Self {
         let is_refused =
             error.is(EMPTY_CONTENT) || error.details().get("refused").is_some_and(|refused| *refused == true);
-        Self::new(url, if is_refused { Verdict::Refused } else { Verdict::Failed }, error.to_string())
+        Self::new(url, if is_refused { PageVerdict::Refused } else { PageVerdict::Failed }, error.to_string())
     }
 
     /// A page that was stored.
@@ -81,7 +81,7 @@ impl Page {
     pub fn moved(from: impl Into<String>, to: impl Into<String>, stored: Option<&Stored>) -> Self {
         let to = to.into();
         let file_path = stored.map(|stored| stored.file.to_string_lossy().into_owned());
-        Self { file_path, ..Self::new(from, Verdict::Moved, format!("it is at {to} now")) }.at(to)
+        Self { file_path, ..Self::new(from, PageVerdict::Moved, format!("it is at {to} now")) }.at(to)
     }
 
     fn at(mut self, to: String) -> Self {
@@ -113,15 +113,15 @@ pub struct Counts {
 
 impl Counts {
     /// Counts one more.
-    pub fn add(&mut self, verdict: Verdict) {
+    pub fn add(&mut self, verdict: PageVerdict) {
         *match verdict {
-            Verdict::Added => &mut self.added,
-            Verdict::Changed => &mut self.changed,
-            Verdict::Unchanged => &mut self.unchanged,
-            Verdict::Moved => &mut self.moved,
-            Verdict::Gone => &mut self.gone,
-            Verdict::Refused => &mut self.refused,
-            Verdict::Failed => &mut self.failed,
+            PageVerdict::Added => &mut self.added,
+            PageVerdict::Changed => &mut self.changed,
+            PageVerdict::Unchanged => &mut self.unchanged,
+            PageVerdict::Moved => &mut self.moved,
+            PageVerdict::Gone => &mut self.gone,
+            PageVerdict::Refused => &mut self.refused,
+            PageVerdict::Failed => &mut self.failed,
         } += 1;
     }
 }

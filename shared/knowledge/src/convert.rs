@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ragmaker_catalog::Source;
+use ragmaker_catalog::DocumentSource;
 use ragmaker_markdown::{Document, Metadata, Options, Scope, convert};
 use ragmaker_tool::{Code, Error};
 use url::Url;
@@ -24,7 +24,7 @@ pub struct Fetched<'a> {
     /// The address that relative links start from.
     pub base_url: Option<&'a Url>,
     /// The format of the document.
-    pub format: Format,
+    pub format: ContentFormat,
     /// Its content.
     pub body: Body<'a>,
     /// The title from the source, which is used if the content has no title or is a selected part.
@@ -34,12 +34,12 @@ pub struct Fetched<'a> {
     /// When it was fetched (RFC 3339): see [`now`](crate::now).
     pub fetched_at: &'a str,
     /// The source, as the catalog records it.
-    pub source: Option<&'a Source>,
+    pub source: Option<&'a DocumentSource>,
 }
 
 /// A kind of document that can be converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum ContentFormat {
     /// HTML, of which the main content is converted.
     Html,
     /// Markdown, which stays as it is.
@@ -48,7 +48,7 @@ pub enum Format {
     Code(&'static str),
 }
 
-impl Format {
+impl ContentFormat {
     /// The format of a response with the media type `media_type`, with or without parameters, for `url`; `None` if it
     /// is not a document but, for example, an image.
     pub fn of(media_type: &str, url: &Url) -> Option<Self> {
@@ -88,10 +88,12 @@ impl Fetched<'_> {
             }
         };
         let document = match self.format {
-            Format::Html => self.html(text),
-            Format::Markdown => as_it_is(text.to_owned(), text),
-            Format::Code("json") => as_it_is(fenced(&indented(text).unwrap_or_else(|| text.to_owned()), "json"), text),
-            Format::Code(language) => as_it_is(fenced(text, language), text),
+            ContentFormat::Html => self.html(text),
+            ContentFormat::Markdown => as_it_is(text.to_owned(), text),
+            ContentFormat::Code("json") => {
+                as_it_is(fenced(&indented(text).unwrap_or_else(|| text.to_owned()), "json"), text)
+            }
+            ContentFormat::Code(language) => as_it_is(fenced(text, language), text),
         };
         let mut document = document.ok_or_else(|| {
             EMPTY_CONTENT.error(format!("the page has no text: {}", self.url)).detail("url", self.url)
@@ -138,7 +140,7 @@ mod tests {
         Fetched {
             url: "https://x.example/a",
             base_url: None,
-            format: Format::Html,
+            format: ContentFormat::Html,
             body: Body::Text(body),
             title: "Hint",
             selected: false,
@@ -163,19 +165,19 @@ mod tests {
     fn media_types_name_formats() {
         let page = url("https://x.example/a");
         for (media_type, format) in [
-            ("text/html", Some(Format::Html)),
-            ("Text/HTML; charset=utf-8", Some(Format::Html)),
-            ("text/markdown", Some(Format::Markdown)),
-            ("text/plain", Some(Format::Code("text"))),
-            ("application/ld+json", Some(Format::Code("json"))),
-            ("application/atom+xml", Some(Format::Code("xml"))),
+            ("text/html", Some(ContentFormat::Html)),
+            ("Text/HTML; charset=utf-8", Some(ContentFormat::Html)),
+            ("text/markdown", Some(ContentFormat::Markdown)),
+            ("text/plain", Some(ContentFormat::Code("text"))),
+            ("application/ld+json", Some(ContentFormat::Code("json"))),
+            ("application/atom+xml", Some(ContentFormat::Code("xml"))),
             ("image/svg+xml", None),
             ("application/pdf", None),
             ("", None),
         ] {
-            assert_eq!(Format::of(media_type, &page), format, "{media_type}");
+            assert_eq!(ContentFormat::of(media_type, &page), format, "{media_type}");
         }
-        assert_eq!(Format::of("text/plain", &url("https://x.example/A.MD")), Some(Format::Markdown));
+        assert_eq!(ContentFormat::of("text/plain", &url("https://x.example/A.MD")), Some(ContentFormat::Markdown));
     }
 
     #[test]
@@ -184,14 +186,14 @@ mod tests {
         assert_eq!(fetched("<p>Text of the page.").convert().unwrap().metadata.title, "Hint");
         let part = Fetched { selected: true, ..fetched("<h1>Own</h1><p>Text of the page.") };
         assert_eq!(part.convert().unwrap().metadata.title, "Hint");
-        let code = Fetched { format: Format::Code("json"), ..fetched("{\"a\":1}") }.convert().unwrap();
+        let code = Fetched { format: ContentFormat::Code("json"), ..fetched("{\"a\":1}") }.convert().unwrap();
         let block = "```json\n{\n  \"a\": 1\n}\n```\n";
         assert_eq!((code.metadata.title.as_str(), code.markdown.as_str()), ("Hint", block));
     }
 
     #[test]
     fn nothing_is_not_converted() {
-        for format in [Format::Html, Format::Markdown, Format::Code("text")] {
+        for format in [ContentFormat::Html, ContentFormat::Markdown, ContentFormat::Code("text")] {
             let nothing = Fetched { format, ..fetched(" \n") };
             assert!(nothing.convert().unwrap_err().is(EMPTY_CONTENT), "{format:?}");
         }

@@ -37,9 +37,9 @@ mod indent;
 mod save;
 
 pub use body::{Body, decode};
-pub use convert::{EMPTY_CONTENT, Fetched, Format};
+pub use convert::{ContentFormat, EMPTY_CONTENT, Fetched};
 pub use destination::{DestinationArgs, SaveTarget};
-pub use ragmaker_catalog::{Source, now};
+pub use ragmaker_catalog::{DocumentSource, now};
 pub use save::{
     Destination, ERRORS, Saved, content_hash, entry, file_hash, new_file, save, save_converted, title_of, write,
 };

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ragmaker_catalog::{Catalog, Entry, Outcome, Source};
+use ragmaker_catalog::{Catalog, DocumentSource, Entry, RecordOutcome};
 use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_tool::{Code, Error};
@@ -45,7 +45,7 @@ pub struct Saved {
     /// The absolute path of the file.
     pub file: PathBuf,
     /// Whether the catalog entry is new; `None` without a catalog.
-    pub entry: Option<Outcome>,
+    pub entry: Option<RecordOutcome>,
     /// The title of the file and of the entry.
     pub title: String,
     /// The number of words; each CJK character counts as one.
@@ -77,7 +77,7 @@ pub fn save_converted(
     mut document: Document,
     url: &str,
     fetched_at: &str,
-    source: Option<&Source>,
+    source: Option<&DocumentSource>,
     destination: &Destination<'_>,
 ) -> Result<Saved, Error> {
     document.metadata.title = title_of(&document, url);
@@ -140,7 +140,7 @@ pub fn write(document: &Document, url: &str, fetched_at: &str, file: &Path) -> R
 }
 
 /// The catalog entry for a document that [`write()`] wrote.
-pub fn entry(document: &Document, url: &str, fetched_at: &str, source: Option<&Source>, file: &Path) -> Entry {
+pub fn entry(document: &Document, url: &str, fetched_at: &str, source: Option<&DocumentSource>, file: &Path) -> Entry {
     let title = &document.metadata.title;
     let entry = Entry::new(url, title, file)
         .with("fetched_at", fetched_at)
@@ -170,7 +170,7 @@ pub fn content_hash(title: &str, markdown: &str) -> String {
 /// # Errors
 ///
 /// An I/O error if `source` cannot be read.
-pub fn file_hash(source: &ragmaker_text::Source) -> io::Result<String> {
+pub fn file_hash(source: &ragmaker_text::ByteSource) -> io::Result<String> {
     let (mut hash, mut block, mut at) = (Sha256::new(), vec![0; 64 << 10], 0);
     loop {
         let read = source.read_at(at, &mut block)?;
@@ -212,7 +212,7 @@ fn last_segment(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Body, Format};
+    use crate::{Body, ContentFormat};
     use std::fs;
 
     const HTML: &str = "<html lang=en><head><title>Tides</title><meta name=author content=Ada></head><p>Two a day.";
@@ -221,12 +221,18 @@ mod tests {
         Fetched {
             url: "https://x.example/sea/tides",
             base_url: None,
-            format: Format::Html,
+            format: ContentFormat::Html,
             body: Body::Text(html),
             title: "",
             selected: false,
             fetched_at: "2026-01-02T03:04:05Z",
-            source: Some(&Source::Browser { session: None, selector: None, from: None, expand: false, scroll: false }),
+            source: Some(&DocumentSource::Browser {
+                session: None,
+                selector: None,
+                from: None,
+                expand: false,
+                scroll: false,
+            }),
         }
     }
 
@@ -236,7 +242,7 @@ mod tests {
         let catalog = Catalog::at(folder.path().join("kb/cache/catalog.json")).unwrap();
         let destination = Destination::of_catalog(&catalog);
         let saved = save(&fetched(HTML), &destination).unwrap();
-        assert_eq!((saved.entry, saved.title.as_str(), saved.words), (Some(Outcome::Added), "Tides", 3));
+        assert_eq!((saved.entry, saved.title.as_str(), saved.words), (Some(RecordOutcome::Added), "Tides", 3));
         assert!(saved.file.starts_with(folder.path().join("kb/cache/documents")), "{:?}", saved.file);
         let text = fs::read_to_string(&saved.file).unwrap();
         let parsed = ragmaker_document::parse(&text).unwrap();
@@ -261,7 +267,7 @@ mod tests {
         assert_eq!(listed.content_hash, Some(content_hash("Tides", parsed.body)));
 
         let again = save(&fetched("<title>New</title><p>Three a day."), &destination).unwrap();
-        assert_eq!((&again.file, again.entry), (&saved.file, Some(Outcome::Updated)));
+        assert_eq!((&again.file, again.entry), (&saved.file, Some(RecordOutcome::Updated)));
         assert_eq!(catalog.read().unwrap().documents[0].title.as_deref(), Some("New"));
         // Its front matter was changed.
         fs::write(&again.file, "# Mine").unwrap();

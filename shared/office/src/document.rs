@@ -2,10 +2,10 @@
 
 use std::io;
 
-use ragmaker_text::Source;
+use ragmaker_text::ByteSource;
 
 use crate::{
-    Failure, book,
+    ConversionFailure, book,
     markdown::from_html,
     odf,
     package::Package,
@@ -15,7 +15,7 @@ use crate::{
 
 /// A document format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum OfficeFormat {
     /// The Portable Document Format.
     Pdf,
     /// Word document.
@@ -34,7 +34,7 @@ pub enum Format {
     Ods,
 }
 
-impl Format {
+impl OfficeFormat {
     /// The MIME type registered with IANA.
     pub const fn mime_type(self) -> &'static str {
         match self {
@@ -65,29 +65,29 @@ impl Format {
 }
 
 /// The archive formats, each with the part that identifies it.
-const ARCHIVES: [(Format, &str); 4] = [
-    (Format::Docx, "word/document.xml"),
-    (Format::Pptx, "ppt/presentation.xml"),
-    (Format::Xlsx, "xl/workbook.xml"),
-    (Format::Epub, "META-INF/container.xml"),
+const ARCHIVES: [(OfficeFormat, &str); 4] = [
+    (OfficeFormat::Docx, "word/document.xml"),
+    (OfficeFormat::Pptx, "ppt/presentation.xml"),
+    (OfficeFormat::Xlsx, "xl/workbook.xml"),
+    (OfficeFormat::Epub, "META-INF/container.xml"),
 ];
 
 /// The OpenDocument format of an archive by its part `mimetype`. Templates count as documents.
-fn open_document(package: &mut Package) -> Option<Format> {
+fn open_document(package: &mut Package) -> Option<OfficeFormat> {
     let named = package.text("mimetype").ok()??;
     let named = named.trim();
     let named = named.strip_suffix("-template").unwrap_or(named);
-    [Format::Odt, Format::Odp, Format::Ods].into_iter().find(|format| format.mime_type() == named)
+    [OfficeFormat::Odt, OfficeFormat::Odp, OfficeFormat::Ods].into_iter().find(|format| format.mime_type() == named)
 }
 
 /// A document that can be converted.
-pub struct Document {
-    format: Format,
+pub struct OfficeDocument {
+    format: OfficeFormat,
     /// The archive; `None` for a PDF.
     package: Option<Package>,
 }
 
-impl Document {
+impl OfficeDocument {
     /// Whether a file that starts with `head` can be a document. A caller that has the first bytes of many
     /// files need not open the others.
     pub fn may_start_with(head: &[u8]) -> bool {
@@ -98,9 +98,9 @@ impl Document {
     ///
     /// # Errors
     /// An I/O error if `source` cannot be read.
-    pub fn open(source: &Source) -> io::Result<Option<Self>> {
+    pub fn open(source: &ByteSource) -> io::Result<Option<Self>> {
         if pdf::is_pdf(source)? {
-            return Ok(Some(Self { format: Format::Pdf, package: None }));
+            return Ok(Some(Self { format: OfficeFormat::Pdf, package: None }));
         }
         let Some(mut package) = Package::open(source)? else { return Ok(None) };
         let found = ARCHIVES.into_iter().find(|(_, part)| package.has(part)).map(|(format, _)| format);
@@ -109,7 +109,7 @@ impl Document {
     }
 
     /// The format.
-    pub fn format(&self) -> Format {
+    pub fn format(&self) -> OfficeFormat {
         self.format
     }
 
@@ -117,17 +117,17 @@ impl Document {
     /// page. `source` is the source that it was opened from; `pages` selects pages of a PDF.
     ///
     /// # Errors
-    /// The reason why it cannot be converted; see [`Failure::at`].
-    pub fn convert(self, source: &Source, pages: Option<Pages>) -> Result<Source, Failure> {
+    /// The reason why it cannot be converted; see [`ConversionFailure::at`].
+    pub fn convert(self, source: &ByteSource, pages: Option<Pages>) -> Result<ByteSource, ConversionFailure> {
         let Some(mut package) = self.package else { return pdf::text(source, pages) };
         let markdown = match self.format {
-            Format::Docx => word::html(&mut package).and_then(|html| from_html(&html)),
-            Format::Pptx => slides::html(&mut package).and_then(|html| from_html(&html)),
-            Format::Xlsx => sheets::markdown(package),
-            Format::Odt | Format::Odp => odf::html(&mut package).and_then(|html| from_html(&html)),
-            Format::Ods => odf::sheets(&mut package),
-            Format::Epub | Format::Pdf => book::markdown(&mut package),
+            OfficeFormat::Docx => word::html(&mut package).and_then(|html| from_html(&html)),
+            OfficeFormat::Pptx => slides::html(&mut package).and_then(|html| from_html(&html)),
+            OfficeFormat::Xlsx => sheets::markdown(package),
+            OfficeFormat::Odt | OfficeFormat::Odp => odf::html(&mut package).and_then(|html| from_html(&html)),
+            OfficeFormat::Ods => odf::sheets(&mut package),
+            OfficeFormat::Epub | OfficeFormat::Pdf => book::markdown(&mut package),
         };
-        Ok(Source::Memory(markdown?.into_bytes()))
+        Ok(ByteSource::Memory(markdown?.into_bytes()))
     }
 }

@@ -20,7 +20,7 @@ pub const DOCUMENT_UNREADABLE: Code =
 
 /// Why a document was not converted.
 #[derive(Debug)]
-pub enum Failure {
+pub enum ConversionFailure {
     /// `pdftotext` cannot be started.
     PdfReaderMissing(io::Error),
     /// The PDF is encrypted with a password.
@@ -44,7 +44,7 @@ pub enum Failure {
     Io(io::Error),
 }
 
-impl Failure {
+impl ConversionFailure {
     /// The tool's error for the document called `path`.
     pub fn at(self, path: &str) -> Error {
         let unreadable = |what: &str| PDF_UNREADABLE.error(format!("{path}: {what}"));
@@ -71,13 +71,13 @@ impl Failure {
     }
 }
 
-impl From<Damage> for Failure {
+impl From<Damage> for ConversionFailure {
     fn from(damage: Damage) -> Self {
         Self::Damaged(damage)
     }
 }
 
-impl From<io::Error> for Failure {
+impl From<io::Error> for ConversionFailure {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }

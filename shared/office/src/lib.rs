@@ -7,7 +7,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let source = ragmaker_text::Source::file(std::fs::File::open("report.docx")?)?;
+//! let source = ragmaker_text::ByteSource::file(std::fs::File::open("report.docx")?)?;
 //! if let Some(document) = ragmaker_office::Document::open(&source)? {
 //!     let text = document.convert(&source, None).map_err(|error| error.at("report.docx"))?;
 //!     println!("{} bytes of text", text.size());
@@ -33,8 +33,8 @@ mod slides;
 mod word;
 
 pub use delimited::delimited;
-pub use document::{Document, Format};
-pub use error::{DOCUMENT_UNREADABLE, Damage, Failure, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
+pub use document::{OfficeDocument, OfficeFormat};
+pub use error::{ConversionFailure, DOCUMENT_UNREADABLE, Damage, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 pub use mail::mail;
 pub use notebook::{is_notebook_name, notebook, notebook_file};
 pub use package::input_of;

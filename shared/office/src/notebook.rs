@@ -2,7 +2,7 @@
 
 use std::{io, path::Path};
 
-use ragmaker_text::Source;
+use ragmaker_text::ByteSource;
 use serde_json::Value;
 
 /// The maximum size in bytes of a notebook file (64 MiB).
@@ -17,14 +17,14 @@ pub fn is_notebook_name(path: &Path) -> bool {
 ///
 /// # Errors
 /// An I/O error if `source` cannot be read.
-pub fn notebook_file(path: &Path, source: &Source) -> io::Result<Option<Source>> {
+pub fn notebook_file(path: &Path, source: &ByteSource) -> io::Result<Option<ByteSource>> {
     if !is_notebook_name(path) || source.size() > MAX_BYTES {
         return Ok(None);
     }
     let mut bytes = vec![0; usize::try_from(source.size()).unwrap_or_default()];
     let count = source.read_at(0, &mut bytes)?;
     let markdown = std::str::from_utf8(&bytes[..count]).ok().and_then(notebook);
-    Ok(markdown.map(|markdown| Source::Memory(markdown.into_bytes())))
+    Ok(markdown.map(|markdown| ByteSource::Memory(markdown.into_bytes())))
 }
 
 /// Converts the notebook in `json` to Markdown; `None` if it is not a notebook.
@@ -50,7 +50,7 @@ pub fn notebook(json: &str) -> Option<String> {
             Some("code") => {
                 add(&mut out, &fenced(&source, &language));
                 for output in cell["outputs"].as_array().into_iter().flatten() {
-                    add(&mut out, &shown(output));
+                    add(&mut out, &output_text(output));
                 }
             }
             // Raw cells are input for other programs.
@@ -90,7 +90,7 @@ fn fenced(text: &str, language: &str) -> String {
 }
 
 /// The text of an output.
-fn shown(output: &Value) -> String {
+fn output_text(output: &Value) -> String {
     let data = &output["data"];
     if let Some(markdown) = text(&data["text/markdown"]) {
         return markdown.trim().to_owned();

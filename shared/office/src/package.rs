@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, Read, Seek, Write},
 };
 
-use ragmaker_text::{Source, Text};
+use ragmaker_text::{ByteSource, Text};
 use zip::{ZipArchive, result::ZipError};
 
 use crate::Damage;
@@ -28,7 +28,7 @@ impl Package {
     pub(crate) const SIGNATURE: &[u8] = b"PK\x03\x04";
 
     /// Opens the archive in `source`; `None` if it is not an archive or too large.
-    pub(crate) fn open(source: &Source) -> io::Result<Option<Self>> {
+    pub(crate) fn open(source: &ByteSource) -> io::Result<Option<Self>> {
         let mut head = [0; 4];
         if source.size() > MAX_SIZE || source.read_at(0, &mut head)? < 4 || head != Self::SIGNATURE {
             return Ok(None);
@@ -87,7 +87,7 @@ impl Package {
 }
 
 /// Whether the archive's directory has fewer entries than take megabytes to list. A document has hundreds.
-fn has_few_entries(source: &Source) -> io::Result<bool> {
+fn has_few_entries(source: &ByteSource) -> io::Result<bool> {
     const LAST: usize = 22;
     let mut tail = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(LAST + 0xFFFF)];
     let read = source.read_at(source.size() - tail.len() as u64, &mut tail)?;
@@ -99,10 +99,10 @@ fn has_few_entries(source: &Source) -> io::Result<bool> {
 ///
 /// # Errors
 /// An I/O error if `source` cannot be read, or bytes in memory cannot be written to a temporary file.
-pub fn input_of(source: &Source) -> io::Result<File> {
+pub fn input_of(source: &ByteSource) -> io::Result<File> {
     let mut file = match source {
-        Source::File(file, _) => file.try_clone()?,
-        Source::Memory(bytes) => {
+        ByteSource::File(file, _) => file.try_clone()?,
+        ByteSource::Memory(bytes) => {
             let mut file = tempfile::tempfile()?;
             file.write_all(bytes)?;
             file

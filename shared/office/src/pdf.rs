@@ -13,10 +13,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_text::Source;
+use ragmaker_text::ByteSource;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
-use crate::{Failure, package::input_of};
+use crate::{ConversionFailure, package::input_of};
 
 /// The first bytes of a PDF.
 pub(crate) const SIGNATURE: &[u8] = b"%PDF-";
@@ -28,7 +28,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 const MAX: u64 = 256 << 20;
 
 /// Whether `source` starts with the signature of a PDF.
-pub(crate) fn is_pdf(source: &Source) -> io::Result<bool> {
+pub(crate) fn is_pdf(source: &ByteSource) -> io::Result<bool> {
     let mut head = [0; 5];
     Ok(source.read_at(0, &mut head)? == head.len() && head == SIGNATURE)
 }
@@ -65,7 +65,7 @@ impl Pages {
 }
 
 /// Extracts the text of the PDF `source`, with a form feed at the end of each page.
-pub(crate) fn text(source: &Source, pages: Option<Pages>) -> Result<Source, Failure> {
+pub(crate) fn text(source: &ByteSource, pages: Option<Pages>) -> Result<ByteSource, ConversionFailure> {
     let input = input_of(source)?;
     let text = tempfile::tempfile()?;
     let mut command = Command::new("pdftotext");
@@ -83,25 +83,27 @@ pub(crate) fn text(source: &Source, pages: Option<Pages>) -> Result<Source, Fail
         .stdout(text.try_clone()?)
         .stderr(Stdio::piped())
         .spawn()
-        .map_err(Failure::PdfReaderMissing)?;
+        .map_err(ConversionFailure::PdfReaderMissing)?;
     match wait(&mut child, &text)? {
-        Outcome::Success => Ok(Source::file(text)?),
-        Outcome::Failed(stderr) => Err(failure(&stderr, pages)),
-        Outcome::TimedOut => Err(Failure::PdfTooSlow),
-        Outcome::TooLarge => Err(Failure::PdfTooLarge),
+        ReaderOutcome::Success => Ok(ByteSource::file(text)?),
+        ReaderOutcome::Failed(stderr) => Err(failure(&stderr, pages)),
+        ReaderOutcome::TimedOut => Err(ConversionFailure::PdfTooSlow),
+        ReaderOutcome::TooLarge => Err(ConversionFailure::PdfTooLarge),
     }
 }
 
 /// The failure for the error output of `pdftotext`.
-fn failure(stderr: &str, pages: Option<Pages>) -> Failure {
+fn failure(stderr: &str, pages: Option<Pages>) -> ConversionFailure {
     if stderr.contains("password") {
-        return Failure::PdfEncrypted;
+        return ConversionFailure::PdfEncrypted;
     }
     // "… the first page (99) cannot be after the last page (2)."
     let total = stderr.split_once("last page (").and_then(|(_, rest)| rest.split(')').next()?.parse().ok());
     match (total, pages) {
-        (Some(total), Some(Pages { first: page, .. })) if page > total => Failure::PageBeyondEnd { page, total },
-        _ => Failure::PdfDamaged(stderr.lines().next_back().unwrap_or("pdftotext gave up").to_owned()),
+        (Some(total), Some(Pages { first: page, .. })) if page > total => {
+            ConversionFailure::PageBeyondEnd { page, total }
+        }
+        _ => ConversionFailure::PdfDamaged(stderr.lines().next_back().unwrap_or("pdftotext gave up").to_owned()),
     }
 }
 
@@ -133,7 +135,7 @@ pub fn pages_as_markdown(text: &str) -> String {
     out
 }
 
-enum Outcome {
+enum ReaderOutcome {
     Success,
     /// With the error output of the program.
     Failed(String),
@@ -142,7 +144,7 @@ enum Outcome {
 }
 
 /// Waits for `child`, which writes to `text`, and kills it at a limit.
-fn wait(child: &mut Child, text: &File) -> io::Result<Outcome> {
+fn wait(child: &mut Child, text: &File) -> io::Result<ReaderOutcome> {
     let mut errors = child.stderr.take();
     // Read in a separate thread, so that a full pipe does not block the program.
     let stderr = thread::spawn(move || {
@@ -158,13 +160,13 @@ fn wait(child: &mut Child, text: &File) -> io::Result<Outcome> {
     loop {
         if let Some(status) = child.try_wait()? {
             let stderr = stderr.join().unwrap_or_default();
-            return Ok(if status.success() { Outcome::Success } else { Outcome::Failed(stderr) });
+            return Ok(if status.success() { ReaderOutcome::Success } else { ReaderOutcome::Failed(stderr) });
         }
         let large = text.metadata()?.len() > MAX;
         if large || started.elapsed() > TIMEOUT {
             child.kill()?;
             child.wait()?;
-            return Ok(if large { Outcome::TooLarge } else { Outcome::TimedOut });
+            return Ok(if large { ReaderOutcome::TooLarge } else { ReaderOutcome::TimedOut });
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
@@ -180,10 +182,10 @@ mod tests {
         let pages = Pages::parse("9").ok();
         let stderr =
             "Command Line Error: Wrong page range given: the first page (9) cannot be after the last page (2).\n";
-        assert!(matches!(failure(stderr, pages), Failure::PageBeyondEnd { page: 9, total: 2 }));
-        assert!(matches!(failure("Command Line Error: Incorrect password\n", pages), Failure::PdfEncrypted));
+        assert!(matches!(failure(stderr, pages), ConversionFailure::PageBeyondEnd { page: 9, total: 2 }));
+        assert!(matches!(failure("Command Line Error: Incorrect password\n", pages), ConversionFailure::PdfEncrypted));
         assert!(
-            matches!(failure("a\nSyntax Error: x\n", None), Failure::PdfDamaged(line) if line == "Syntax Error: x")
+            matches!(failure("a\nSyntax Error: x\n", None), ConversionFailure::PdfDamaged(line) if line == "Syntax Error: x")
         );
     }
 

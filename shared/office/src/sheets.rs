@@ -18,7 +18,7 @@ pub(crate) fn markdown(package: Package) -> Result<String, Damage> {
         let mut grid = Grid::after(&out);
         while let Some(cell) = cells.next_cell().map_err(damaged)? {
             let (row, column) = cell.get_position();
-            let set = grid.set(row, column, shown(cell.get_value()));
+            let set = grid.set(row, column, cell_text(cell.get_value()));
             set.map_err(|LimitExceeded| Damage::TooManyCells { sheet: name.clone() })?;
         }
         heading(&name, &mut out);
@@ -31,7 +31,7 @@ fn damaged(error: calamine::XlsxError) -> Damage {
     Damage::Workbook(Box::new(error))
 }
 
-fn shown(value: &DataRef<'_>) -> String {
+fn cell_text(value: &DataRef<'_>) -> String {
     match value {
         DataRef::Empty => String::new(),
         DataRef::SharedString(text) => escaped(text),

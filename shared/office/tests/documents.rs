@@ -6,8 +6,8 @@ use std::{
     path::Path,
 };
 
-use ragmaker_office::{Document, Format};
-use ragmaker_text::Source;
+use ragmaker_office::{OfficeDocument, OfficeFormat};
+use ragmaker_text::ByteSource;
 use ragmaker_tool::Error;
 use tempfile::TempDir;
 use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
@@ -22,9 +22,9 @@ fn archive(path: &Path, parts: &[(&str, &str)]) {
 }
 
 /// The converted file at `path`; `None` if it is not a document.
-fn read(path: &Path) -> Result<Option<(Format, String)>, Error> {
-    let source = Source::file(File::open(path).unwrap()).unwrap();
-    let Some(document) = Document::open(&source).unwrap() else { return Ok(None) };
+fn read(path: &Path) -> Result<Option<(OfficeFormat, String)>, Error> {
+    let source = ByteSource::file(File::open(path).unwrap()).unwrap();
+    let Some(document) = OfficeDocument::open(&source).unwrap() else { return Ok(None) };
     let format = document.format();
     let text = document.convert(&source, None).map_err(|failure| failure.at("a.docx"))?;
     let mut bytes = vec![0; usize::try_from(text.size()).unwrap()];

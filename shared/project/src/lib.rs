@@ -9,7 +9,7 @@
 //! # Ok::<(), ragmaker_tool::Error>(())
 //! ```
 
-mod broad;
+mod broad_roots;
 mod cache;
 pub mod knowledge_base;
 mod output;
@@ -23,5 +23,5 @@ pub use cache::{
     create_private, is_of_sessions, user_cache_folder,
 };
 pub use output::OutputFile;
-pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, Source};
+pub use project::{Candidate, ERRORS, Environment, MARKERS, Project, ROOT_NOT_USABLE, ROOT_TOO_BROAD, RootSource};
 pub use variables::{VARIABLES, Variable};

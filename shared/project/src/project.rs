@@ -12,9 +12,9 @@ use std::{
 use ragmaker_tool::{Code, Error, JsonSchema};
 use serde::Serialize;
 
-use crate::{broad, variables};
+use crate::{broad_roots, variables};
 
-/// The files and folders that mark a directory as a project; `.git` comes first because it is [`Source::Git`].
+/// The files and folders that mark a directory as a project; `.git` comes first because it is [`RootSource::Git`].
 pub const MARKERS: [&str; 9] =
     [".git", ".ragmaker", "Cargo.toml", "package.json", "pyproject.toml", "go.mod", "pom.xml", ".hg", ".svn"];
 
@@ -32,7 +32,7 @@ pub const ERRORS: &[Code] = &[ROOT_NOT_USABLE, ROOT_TOO_BROAD];
 /// The origin of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum RootSource {
     /// An argument of this call.
     Argument,
     /// An environment variable.
@@ -53,7 +53,7 @@ pub struct Candidate {
     /// The directory as it was named.
     pub path: PathBuf,
     /// Its origin.
-    pub source: Source,
+    pub source: RootSource,
     /// Whether it is the project root.
     pub chosen: bool,
     /// The reason why it was chosen, or why not.
@@ -87,7 +87,7 @@ impl Environment {
 #[derive(Clone, Debug)]
 pub struct Project {
     root: PathBuf,
-    source: Source,
+    source: RootSource,
     is_writable: bool,
     candidates: Vec<Candidate>,
     cwd: Option<PathBuf>,
@@ -101,7 +101,7 @@ impl Project {
     /// [`ROOT_NOT_USABLE`] and [`ROOT_TOO_BROAD`] for a directory that was named; the former also where
     /// nothing is named and the working directory no longer exists.
     pub fn discover(argument: Option<&str>) -> Result<Self, Error> {
-        Self::within(argument, Environment::read(), working_directory(), false)
+        Self::from_environment(argument, Environment::read(), working_directory(), false)
     }
 
     /// Like [`discover`](Self::discover), but lists all directories that could have been the root among the
@@ -112,7 +112,7 @@ impl Project {
     /// # Errors
     /// As [`discover`](Self::discover), but for a working directory that no longer exists.
     pub fn discover_all(argument: Option<&str>) -> Result<Self, Error> {
-        Self::within(argument, Environment::read(), working_directory(), true)
+        Self::from_environment(argument, Environment::read(), working_directory(), true)
     }
 
     /// The project as seen in `environment` from the working directory `cwd`, which is absolute and has no
@@ -120,7 +120,7 @@ impl Project {
     ///
     /// # Errors
     /// As [`discover`](Self::discover), or with `every` candidate as [`discover_all`](Self::discover_all).
-    pub fn within(
+    pub fn from_environment(
         argument: Option<&str>,
         environment: Environment,
         cwd: Option<PathBuf>,
@@ -141,7 +141,7 @@ impl Project {
     }
 
     /// The origin of the root.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> RootSource {
         self.source
     }
 
@@ -186,7 +186,7 @@ struct Search<'a> {
     environment: &'a Environment,
     cwd: Option<&'a Path>,
     /// The root, who named it, and whether it may be changed.
-    found: Option<(PathBuf, Source, bool)>,
+    found: Option<(PathBuf, RootSource, bool)>,
     candidates: Vec<Candidate>,
 }
 
@@ -195,8 +195,8 @@ impl Search<'_> {
     fn look_at_named(&mut self, argument: Option<&str>) -> Result<(), Error> {
         let environment = self.environment;
         let named = [
-            (argument.map(PathBuf::from), Source::Argument),
-            (environment.project_root.clone().map(PathBuf::from), Source::Env),
+            (argument.map(PathBuf::from), RootSource::Argument),
+            (environment.project_root.clone().map(PathBuf::from), RootSource::Env),
         ];
         for (path, source) in named {
             let Some(path) = path else { continue };
@@ -223,7 +223,7 @@ impl Search<'_> {
             let Some(marker) = MARKERS.iter().find(|marker| directory.join(marker).symlink_metadata().is_ok()) else {
                 continue;
             };
-            let source = if *marker == ".git" { Source::Git } else { Source::Marker };
+            let source = if *marker == ".git" { RootSource::Git } else { RootSource::Marker };
             if is_broad(directory, self.environment) {
                 self.pass(directory.to_path_buf(), source, "it is too broad");
             } else if self.found.is_none() {
@@ -234,26 +234,26 @@ impl Search<'_> {
         }
         if self.found.is_some() {
             if self.cwd.is_some() {
-                self.pass(start, Source::Cwd, "a rule of higher precedence applies");
+                self.pass(start, RootSource::Cwd, "a rule of higher precedence applies");
             }
         } else if self.cwd.is_none() {
-            self.choose(start, Source::Cwd, "it is the nearest above the working directory, which is gone; tools that read files refuse it until a root is named", false);
+            self.choose(start, RootSource::Cwd, "it is the nearest above the working directory, which is gone; tools that read files refuse it until a root is named", false);
         } else {
             // The user started the agent here; but an agent does not write all over a home.
             let is_writable = !is_broad(&start, self.environment);
             let reason =
                 if is_writable { "nothing else was found" } else { "nothing else was found; too broad to write in" };
-            self.choose(start, Source::Cwd, reason, is_writable);
+            self.choose(start, RootSource::Cwd, reason, is_writable);
         }
         Ok(())
     }
 
-    fn choose(&mut self, path: PathBuf, source: Source, reason: &str, is_writable: bool) {
+    fn choose(&mut self, path: PathBuf, source: RootSource, reason: &str, is_writable: bool) {
         self.candidates.push(Candidate { path: path.clone(), source, chosen: true, reason: reason.to_owned() });
         self.found = Some((path, source, is_writable));
     }
 
-    fn pass(&mut self, path: PathBuf, source: Source, reason: &str) {
+    fn pass(&mut self, path: PathBuf, source: RootSource, reason: &str) {
         self.candidates.push(Candidate { path, source, chosen: false, reason: reason.to_owned() });
     }
 }
@@ -299,7 +299,7 @@ fn named_root(path: &Path, cwd: Option<&Path>, environment: &Environment) -> Res
 }
 
 fn is_broad(directory: &Path, environment: &Environment) -> bool {
-    !environment.allows_broad_roots && broad::is_broad(directory, environment.home.as_deref())
+    !environment.allows_broad_roots && broad_roots::is_broad(directory, environment.home.as_deref())
 }
 
 #[cfg(test)]
@@ -315,7 +315,7 @@ mod tests {
     }
 
     fn within(argument: Option<&str>, environment: &Environment, cwd: &Path) -> Result<Project, Error> {
-        Project::within(argument, environment.clone(), Some(cwd.to_path_buf()), true)
+        Project::from_environment(argument, environment.clone(), Some(cwd.to_path_buf()), true)
     }
 
     #[test]
@@ -328,21 +328,26 @@ mod tests {
             (project.root().to_path_buf(), project.source())
         };
         let none = Environment::default();
-        assert_eq!(source(None, &none), (inner.clone(), Source::Cwd));
+        assert_eq!(source(None, &none), (inner.clone(), RootSource::Cwd));
         fs::write(top.join("project/Cargo.toml"), "").unwrap();
-        assert_eq!(source(None, &none), (top.join("project"), Source::Marker));
+        assert_eq!(source(None, &none), (top.join("project"), RootSource::Marker));
         fs::create_dir(top.join("project/.git")).unwrap();
-        assert_eq!(source(None, &none), (top.join("project"), Source::Git));
+        assert_eq!(source(None, &none), (top.join("project"), RootSource::Git));
         let env = Environment { project_root: Some(top.clone().into()), ..none };
-        assert_eq!(source(None, &env), (top.clone(), Source::Env));
-        assert_eq!(source(Some("."), &env), (inner.clone(), Source::Argument));
+        assert_eq!(source(None, &env), (top.clone(), RootSource::Env));
+        assert_eq!(source(Some("."), &env), (inner.clone(), RootSource::Argument));
         let project = within(Some("."), &env, &inner).unwrap();
         let reasons: Vec<_> = project.candidates().iter().map(|one| (one.source, one.chosen)).collect();
         assert_eq!(
             reasons,
-            [(Source::Argument, true), (Source::Env, false), (Source::Git, false), (Source::Cwd, false)]
+            [
+                (RootSource::Argument, true),
+                (RootSource::Env, false),
+                (RootSource::Git, false),
+                (RootSource::Cwd, false)
+            ]
         );
-        let project = Project::within(None, env, Some(inner), false).unwrap();
+        let project = Project::from_environment(None, env, Some(inner), false).unwrap();
         assert_eq!(project.candidates().len(), 2);
     }
 
@@ -365,7 +370,7 @@ mod tests {
     fn a_working_directory_that_is_gone() {
         let (_temp, top) = tree();
         let none = Environment::default();
-        let gone = |argument: Option<&str>, every| Project::within(argument, none.clone(), None, every);
+        let gone = |argument: Option<&str>, every| Project::from_environment(argument, none.clone(), None, every);
         let project = gone(top.to_str(), false).unwrap();
         assert_eq!((project.root(), project.cwd()), (top.as_path(), None));
         assert!(gone(Some("."), false).unwrap_err().is(ROOT_NOT_USABLE));

@@ -6,12 +6,12 @@ use std::{
 };
 
 use percent_encoding::percent_decode_str;
-use ragmaker_browser::{Page, PageFile, codes::NOT_A_PAGE};
-use ragmaker_convert::{Kind, archive, convert, is_archive};
+use ragmaker_browser::{LoadedPage, PageFile, codes::NOT_A_PAGE};
+use ragmaker_convert::{DocumentKind, archive, convert, is_archive};
 use ragmaker_knowledge::file_hash;
 use ragmaker_markdown::Document;
-use ragmaker_office::Document as Packed;
-use ragmaker_text::{NOT_TEXT, Source};
+use ragmaker_office::OfficeDocument as Packed;
+use ragmaker_text::{ByteSource, NOT_TEXT};
 use ragmaker_tool::{Error, JsonSchema};
 use serde::Serialize;
 
@@ -38,14 +38,14 @@ static CONVERTS_LARGE: Mutex<()> = Mutex::new(());
 /// # Errors
 ///
 /// `NOT_A_PAGE` for a file of another kind; [`ragmaker_convert::ERRORS`].
-pub(crate) fn document(page: &Page, file: &PageFile) -> Result<(Document, FileFacts), Error> {
+pub(crate) fn document(page: &LoadedPage, file: &PageFile) -> Result<(Document, FileFacts), Error> {
     let document = converted(page, file);
     document.map_err(|error| error.detail("url", page.url.as_str()))
 }
 
-fn converted(page: &Page, file: &PageFile) -> Result<(Document, FileFacts), Error> {
+fn converted(page: &LoadedPage, file: &PageFile) -> Result<(Document, FileFacts), Error> {
     let broken = |error: io::Error| NOT_TEXT.error(format!("the file that was received cannot be read: {error}"));
-    let source = file.content.try_clone().and_then(Source::file).map_err(broken)?;
+    let source = file.content.try_clone().and_then(ByteSource::file).map_err(broken)?;
     let sha256 = file_hash(&source).map_err(broken)?;
     let facts = FileFacts { content_type: file.media_type.clone(), bytes: source.size(), sha256 };
     let segment = page.url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
@@ -55,10 +55,12 @@ fn converted(page: &Page, file: &PageFile) -> Result<(Document, FileFacts), Erro
     let _alone = (source.size() > LARGE).then(|| CONVERTS_LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let is_packed = Packed::open(&source).ok().flatten().is_some();
     let document = if is_packed {
-        convert(&name, Kind::Packed, &source, Some(&page.url))
+        convert(&name, DocumentKind::Packed, &source, Some(&page.url))
     } else if is_archive(&source).map_err(broken)? {
         archive(&name, &source)
-    } else if let Some(kind) = Kind::of_web(&name, &file.media_type).filter(|kind| *kind != Kind::Packed) {
+    } else if let Some(kind) =
+        DocumentKind::of_web(&name, &file.media_type).filter(|kind| *kind != DocumentKind::Packed)
+    {
         convert(&name, kind, &source, Some(&page.url))
     } else {
         Err(NOT_A_PAGE

@@ -1,7 +1,7 @@
 //! The JSON answers of a page as documents of their own.
 
 use ragmaker_browser::JsonResponses;
-use ragmaker_knowledge::{Body, Fetched, Format, now};
+use ragmaker_knowledge::{Body, ContentFormat, Fetched, now};
 use ragmaker_markdown::Document;
 
 /// A JSON answer as a document.
@@ -22,7 +22,7 @@ pub(crate) fn documents(answers: &JsonResponses, page: &str) -> (Vec<JsonDocumen
         let fetched = Fetched {
             url: &url,
             base_url: None,
-            format: Format::Code("json"),
+            format: ContentFormat::Code("json"),
             body: Body::Text(&answer.body),
             title: "",
             selected: false,

@@ -4,8 +4,8 @@
 mod file;
 mod json;
 
-use ragmaker_browser::{Page, Visit, codes};
-use ragmaker_knowledge::{Body, Fetched, Format, now};
+use ragmaker_browser::{LoadedPage, Visit, codes};
+use ragmaker_knowledge::{Body, ContentFormat, Fetched, now};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 
@@ -16,7 +16,7 @@ pub use json::JsonDocument;
 #[derive(Debug)]
 pub struct Rendered {
     /// The page.
-    pub page: Page,
+    pub page: LoadedPage,
     /// The address that it is saved under: after redirects, in the spelling that all its equivalents are brought to.
     pub url: String,
     /// Its HTML, or what the selector matched; the text where it is not HTML.
@@ -34,7 +34,7 @@ impl Rendered {
     ///
     /// # Errors
     ///
-    /// Those of [`Visit::html`] and [`Page::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for content that is not a
+    /// Those of [`Visit::html`] and [`LoadedPage::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for content that is not a
     /// document, `EMPTY_CONTENT` for a page without text; [`ragmaker_convert::ERRORS`] for a file.
     pub fn of(visit: &Visit<'_>, selector: Option<&str>) -> Result<Self, Error> {
         let (mut page, content) = Visit { takes_files: true, ..*visit }.html(selector)?;
@@ -59,7 +59,7 @@ impl Rendered {
             }
             (content, _) => content.unwrap_or_default(),
         };
-        let format = Format::of(&page.content_type, &page.url).ok_or_else(|| {
+        let format = ContentFormat::of(&page.content_type, &page.url).ok_or_else(|| {
             codes::NOT_A_PAGE
                 .error(format!("the URL leads to a file of type {}, not a page", page.content_type))
                 .detail("url", page.url.as_str())

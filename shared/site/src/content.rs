@@ -3,9 +3,9 @@
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_document::{WrongPage, is_login_title};
 use ragmaker_http::Response;
-use ragmaker_knowledge::{Body, EMPTY_CONTENT, Fetched, Format, decode};
+use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
-use ragmaker_text::Source;
+use ragmaker_text::ByteSource;
 use ragmaker_tool::Error;
 use url::Url;
 
@@ -35,7 +35,7 @@ pub struct Content {
     /// The charset of a text.
     pub charset: Option<&'static str>,
     /// Its kind by its body.
-    pub kind: Kind,
+    pub kind: ContentKind,
     /// It as Markdown.
     pub document: Document,
     /// The unchanged text, if it is not a page.
@@ -46,7 +46,7 @@ pub struct Content {
 
 /// The kind of a response by its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContentKind {
     /// HTML, of which the main content is taken.
     Html,
     /// Markdown of the publisher's.
@@ -117,21 +117,21 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         return Err(no_browser(error));
     }
     if (200..300).contains(&response.status)
-        && ragmaker_office::Document::may_start_with(&response.body)
+        && ragmaker_office::OfficeDocument::may_start_with(&response.body)
         && let Some((document, media_type)) = office(response).map_err(no_browser)?
     {
-        let plain = Content::of(response, media_type.to_owned(), Kind::Office);
+        let plain = Content::of(response, media_type.to_owned(), ContentKind::Office);
         return Ok(Content { document, ..plain });
     }
     if (200..300).contains(&response.status)
         && let Some(document) = data(response)
     {
-        let plain = Content::of(response, response.media_type(), Kind::Office);
+        let plain = Content::of(response, response.media_type(), ContentKind::Office);
         return Ok(Content { document, ..plain });
     }
     let content_type = response.content_type();
     let media_type = response.media_type();
-    let declared = Format::of(&media_type, &response.url);
+    let declared = ContentFormat::of(&media_type, &response.url);
     let is_file = declared.is_none() && !media_type.is_empty() && (200..300).contains(&response.status);
     // The body decides what it is.
     if is_file && !is_html(&String::from_utf8_lossy(&response.body[..response.body.len().min(START)])) {
@@ -146,11 +146,11 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         no_browser(refusal(response, &Links::default()).unwrap_or(error))
     })?;
     let format = match declared {
-        Some(Format::Markdown) | None if is_html(&text) => Format::Html,
+        Some(ContentFormat::Markdown) | None if is_html(&text) => ContentFormat::Html,
         Some(format) => format,
-        None => Format::Code("text"),
+        None => ContentFormat::Code("text"),
     };
-    let links = if format == Format::Html { links(&text, &response.url) } else { Links::default() };
+    let links = if format == ContentFormat::Html { links(&text, &response.url) } else { Links::default() };
     if let Some(error) = refusal(response, &links) {
         let may_be_in_browser = matches!(response.status, 200..300 | 401 | 403 | 405 | 428 | 429 | 503)
             && !matches!(response.status, 429 | 503 if error.code() == "HTTP_ERROR");
@@ -173,25 +173,25 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     }
     let mut document = converted.map_err(|error| {
         let error = if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error };
-        NoContent { error, may_be_in_browser: format == Format::Html && has_scripts(&links) }
+        NoContent { error, may_be_in_browser: format == ContentFormat::Html && has_scripts(&links) }
     })?;
-    if format == Format::Markdown && document.metadata.title.is_empty() {
+    if format == ContentFormat::Markdown && document.metadata.title.is_empty() {
         document.metadata.title = first_heading(&document.markdown).unwrap_or_default().to_owned();
     }
-    if format == Format::Html
+    if format == ContentFormat::Html
         && let Some(error) = wrong_page(response, &text, &links, &document)
     {
         return Err(NoContent { error, may_be_in_browser: true });
     }
     let kind = match format {
-        Format::Html => Kind::Html,
-        Format::Markdown => Kind::Markdown,
-        Format::Code(_) => Kind::Text,
+        ContentFormat::Html => ContentKind::Html,
+        ContentFormat::Markdown => ContentKind::Markdown,
+        ContentFormat::Code(_) => ContentKind::Text,
     };
-    let as_it_is = (kind == Kind::Text).then(|| text.into_owned());
-    let media_type = if media_type.is_empty() || (kind == Kind::Html && declared != Some(Format::Html)) {
+    let as_it_is = (kind == ContentKind::Text).then(|| text.into_owned());
+    let media_type = if media_type.is_empty() || (kind == ContentKind::Html && declared != Some(ContentFormat::Html)) {
         // The body decides what it is.
-        if kind == Kind::Html { "text/html".to_owned() } else { "text/plain".to_owned() }
+        if kind == ContentKind::Html { "text/html".to_owned() } else { "text/plain".to_owned() }
     } else {
         media_type
     };
@@ -200,7 +200,7 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
 }
 
 impl Content {
-    fn of(response: &Response, media_type: String, kind: Kind) -> Self {
+    fn of(response: &Response, media_type: String, kind: ContentKind) -> Self {
         Self {
             url: response.url.clone(),
             http_status: response.status,
@@ -215,7 +215,7 @@ impl Content {
 
     /// Whether a browser is likely to show more: hardly any text, and scripts that may add it.
     pub(crate) fn is_thin(&self) -> bool {
-        self.kind == Kind::Html && self.document.words < THIN && has_scripts(&self.links)
+        self.kind == ContentKind::Html && self.document.words < THIN && has_scripts(&self.links)
     }
 }
 
@@ -263,10 +263,10 @@ pub(crate) fn is_html(text: &str) -> bool {
 
 /// The text of a PDF, an office document or a book, and its media type; `None` for other responses.
 fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error> {
-    let source = Source::Memory(response.body.clone());
+    let source = ByteSource::Memory(response.body.clone());
     let name = response.url.as_str();
-    let broken = |error: std::io::Error| ragmaker_office::Failure::from(error).at(name);
-    let Some(document) = ragmaker_office::Document::open(&source).map_err(broken)? else { return Ok(None) };
+    let broken = |error: std::io::Error| ragmaker_office::ConversionFailure::from(error).at(name);
+    let Some(document) = ragmaker_office::OfficeDocument::open(&source).map_err(broken)? else { return Ok(None) };
     let media_type = document.format().mime_type();
     let text = document.convert(&source, None).map_err(|failure| failure.at(name))?;
     let mut bytes = vec![];
@@ -290,7 +290,7 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
 
 /// The text of a notebook, delimited rows or a message, recognised by media type or name; `None` for other responses.
 fn data(response: &Response) -> Option<Document> {
-    use ragmaker_convert::Kind as File;
+    use ragmaker_convert::DocumentKind as File;
     let name = response.url.path();
     let is_data = |kind: &File| matches!(kind, File::Notebook | File::Delimited | File::Mail);
     let kind = match response.media_type().as_str() {
@@ -304,7 +304,7 @@ fn data(response: &Response) -> Option<Document> {
     if std::str::from_utf8(&response.body).is_ok_and(is_html) {
         return None;
     }
-    ragmaker_convert::convert(name, kind, &Source::Memory(response.body.clone()), Some(&response.url)).ok()
+    ragmaker_convert::convert(name, kind, &ByteSource::Memory(response.body.clone()), Some(&response.url)).ok()
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ mod soft_404;
 mod state;
 mod visit;
 
-pub use content::{Content, Kind};
+pub use content::{Content, ContentKind};
 pub use load::{Browser, LoadMethod, Loaded, UseBrowser, open};
 pub use plan::{Planned, plan};
 pub use refetch::Refetch;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
-use ragmaker_catalog::{Listed, Source};
+use ragmaker_catalog::{DocumentSource, Listed};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -40,7 +40,7 @@ impl SectionLinks {
     /// The links of the document at `url`, if they were read from the response that `listed` was made of.
     pub(crate) fn of(&self, url: &str, listed: &Listed) -> Option<PageLinks> {
         let kept = self.documents.get(url)?;
-        let Some(Source::Http { etag, last_modified, .. }) = &listed.source else { return None };
+        let Some(DocumentSource::Http { etag, last_modified, .. }) = &listed.source else { return None };
         if (etag, last_modified) != (&kept.etag, &kept.last_modified) {
             return None;
         }
@@ -52,8 +52,8 @@ impl SectionLinks {
 
     /// Keeps the links of the document at `url`, unless its source has no validators: such a page is always fetched
     /// whole.
-    pub(crate) fn keep(&mut self, url: &str, source: &Source, links: PageLinks) {
-        let Source::Http { etag, last_modified, .. } = source else { return };
+    pub(crate) fn keep(&mut self, url: &str, source: &DocumentSource, links: PageLinks) {
+        let DocumentSource::Http { etag, last_modified, .. } = source else { return };
         if etag.is_none() && last_modified.is_none() {
             return;
         }
@@ -91,8 +91,8 @@ impl SectionLinks {
 mod tests {
     use super::*;
 
-    fn source(etag: Option<&str>) -> Source {
-        Source::Http { section: None, from: None, etag: etag.map(str::to_owned), last_modified: None }
+    fn source(etag: Option<&str>) -> DocumentSource {
+        DocumentSource::Http { section: None, from: None, etag: etag.map(str::to_owned), last_modified: None }
     }
 
     fn links(paths: &[&str]) -> PageLinks {

@@ -3,7 +3,7 @@
 use std::{fmt, time::Duration};
 
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
-use ragmaker_browser::{Browsing, RequestRule, Target, Visit};
+use ragmaker_browser::{RequestRule, RestrictedSession, Target, Visit};
 use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
 use ragmaker_rendered::Rendered;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    content::{Content, Kind, onward, read},
+    content::{Content, ContentKind, onward, read},
     redirect::NotFollowed,
 };
 
@@ -82,18 +82,18 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// Those of [`Browsing::new`].
+    /// Those of [`RestrictedSession::new`].
     pub fn new(wanted: UseBrowser, session: Option<&str>, invocation: &Invocation) -> Result<Option<Self>, Error> {
         // What is wrong is found before the first page, and each worker has its own.
-        Browsing::new(session, invocation)?;
+        RestrictedSession::new(session, invocation)?;
         let browser = || Self { session: session.map(str::to_owned), invocation: invocation.clone() };
         Ok((wanted == UseBrowser::Auto).then(browser))
     }
 
     /// The page at `url` as the browser shows it, whose requests `rule` may refuse.
     fn open(&self, url: &Url, client: &Client, rule: Option<RequestRule>) -> Result<Content, Error> {
-        let browsing = Browsing::new(self.session.as_deref(), &self.invocation)?;
-        let browsing = browsing.within(client.network().clone()).obeying(rule);
+        let browsing = RestrictedSession::new(self.session.as_deref(), &self.invocation)?;
+        let browsing = browsing.restricted_to(client.network().clone()).obeying(rule);
         let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
         let Rendered { page, html, document, .. } = Rendered::of(&visit, None)?;
         client.check(&page.url)?;
@@ -102,7 +102,7 @@ impl Browser {
             http_status: page.http_status,
             media_type: page.content_type,
             charset: None,
-            kind: Kind::Html,
+            kind: ContentKind::Html,
             document,
             as_it_is: None,
             url: page.url,
@@ -169,7 +169,7 @@ pub fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loa
 fn open_at(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
     let get = |accept| client.get(&GetRequest { url, accept, headers: &[] });
     let loaded = load(&get(MARKDOWN_FIRST)?, client, browser, None)?;
-    if loaded.content.kind != Kind::Markdown || loaded.content.document.words >= SHORT {
+    if loaded.content.kind != ContentKind::Markdown || loaded.content.document.words >= SHORT {
         return Ok(loaded);
     }
     let page = get(HTML_FIRST).and_then(|response| load(&response, client, None, None));

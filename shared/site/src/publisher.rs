@@ -11,7 +11,7 @@ use ragmaker_markdown::Links;
 use url::Url;
 
 use crate::{
-    content::{Content, Kind, read},
+    content::{Content, ContentKind, read},
     load::MARKDOWN_FIRST,
     redirect::{NotFollowed, Reach},
     relations::link_header,
@@ -143,7 +143,7 @@ pub(crate) fn better(
     places: Places<'_>,
     statistics: &SharedStatistics,
 ) -> Option<(Content, Response)> {
-    if page.kind != Kind::Html {
+    if page.kind != ContentKind::Html {
         return None;
     }
     let is_other = |at: &Url| key(at) != key(&response.url) && places.may_ask(at);
@@ -182,8 +182,8 @@ impl Places<'_> {
             Some((_, response)) => (read(response).ok()?, response.clone()),
             None => self.own(url, accept)?,
         };
-        let is_markdown = content.kind == Kind::Markdown
-            || content.kind == Kind::Text && is_markdown(url) && content.media_type == "text/plain";
+        let is_markdown = content.kind == ContentKind::Markdown
+            || content.kind == ContentKind::Text && is_markdown(url) && content.media_type == "text/plain";
         (is_markdown && !self.missing.shows(&content.document, url, None)).then_some((content, response))
     }
 

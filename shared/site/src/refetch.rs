@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use ragmaker_catalog::Source;
+use ragmaker_catalog::DocumentSource;
 use ragmaker_http::{Client, Limits};
-use ragmaker_ingest::{Page, Run, Store, Verdict};
+use ragmaker_ingest::{PageResult, PageVerdict, Run, Store};
 use ragmaker_tool::{Caller, Error, Invocation};
 use url::Url;
 
@@ -41,14 +41,14 @@ impl Refetch<'_> {
             if let Some(url) = Url::parse(text).ok().filter(|url| key(url) == *text) {
                 let source = store.known(text).and_then(|listed| listed.source.clone());
                 let section = source.and_then(|source| match source {
-                    Source::Http { section, .. } => section,
+                    DocumentSource::Http { section, .. } => section,
                     _ => None,
                 });
                 let sections = sites.entry(url.origin().ascii_serialization()).or_default();
                 sections.entry(section).or_default().push(url);
             } else {
                 let reason = "its recorded address is not in normalized form: fetch it again";
-                run.end(Page::new(text, Verdict::Refused, reason), ())?;
+                run.end(PageResult::new(text, PageVerdict::Refused, reason), ())?;
             }
         }
         sites.values().try_fold((store, run), |state, sections| self.site(sections, state))
@@ -64,7 +64,7 @@ impl Refetch<'_> {
             Ok(site) => site,
             Err(error) => {
                 for url in sections.values().flatten() {
-                    run.end(Page::failed(key(url), &error), ())?;
+                    run.end(PageResult::failed(key(url), &error), ())?;
                 }
                 return Ok((store, run));
             }

@@ -14,7 +14,7 @@ use std::{
 
 use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_http::Client;
-use ragmaker_ingest::{Page, Run, Store, Summary, Verdict};
+use ragmaker_ingest::{PageResult, PageVerdict, Run, Store, Summary};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +28,7 @@ use crate::{
     seeds::{self, as_folder},
     site::Site,
     soft_404::SoftNotFound,
-    state::{JournalEntry, State},
+    state::{CrawlState, JournalEntry},
     visit::{Context, Known, visit},
 };
 
@@ -74,7 +74,7 @@ struct Section<'a, 's> {
     context: Context<'a>,
     /// The links of the last run; `None` where no links are followed.
     earlier: Option<SectionLinks>,
-    state: Mutex<State<'s>>,
+    state: Mutex<CrawlState<'s>>,
     changed: Condvar,
 }
 
@@ -91,7 +91,7 @@ impl<'s> Section<'_, 's> {
     }
 
     /// The shared state. A worker that panicked leaves it consistent.
-    fn state(&self) -> MutexGuard<'_, State<'s>> {
+    fn state(&self) -> MutexGuard<'_, CrawlState<'s>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -122,21 +122,21 @@ pub fn fetch(
         Err(error) if error.is_not_allowed() => return Err(error),
         Err(error) => {
             // Nothing is known of a site that cannot be reached, and what an interrupted run has found stays.
-            run.suspend(Page::failed(key(wanted.start), &error));
+            run.suspend(PageResult::failed(key(wanted.start), &error));
             return Ok(Fetched { run: run.finish()?, left: 0 });
         }
     };
     let earlier: Vec<JournalEntry> = run.earlier();
     if let Some(failure) = site.failure().filter(|_| !earlier.is_empty()) {
-        run.suspend(Page::new(key(wanted.start), Verdict::Failed, failure));
+        run.suspend(PageResult::new(key(wanted.start), PageVerdict::Failed, failure));
         return Ok(Fetched { run: run.finish()?, left: 0 });
     }
-    let mut state = State::new(store, run);
+    let mut state = CrawlState::new(store, run);
     state.enqueue_given(without_fragment(wanted.start), 0);
     if earlier.is_empty() {
         let found = seeded(wanted, &site, &state.store);
         let found = state.enqueue(found, &wanted.scope);
-        state.run.note(JournalEntry { done: vec![], found })?;
+        state.run.checkpoint(JournalEntry { done: vec![], found })?;
     } else {
         for JournalEntry { done, found } in earlier {
             state.enqueue(found, &wanted.scope);
@@ -144,15 +144,15 @@ pub fn fetch(
         }
     }
     let missing = SoftNotFound::new(&wanted.scope, &site);
-    let earlier = state.run.kept();
+    let earlier = state.run.stored_state();
     let (state, earlier) = all(wanted, &site, &missing, browser, Some(earlier), state);
-    let State { queue, later, mut store, run, error, done, mut links, .. } = state;
+    let CrawlState { queue, later, mut store, run, error, done, mut links, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
     store.finish()?;
     links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
-    run.keep(&links)?;
+    run.store_state(&links)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     Ok(Fetched { run: run.finish()?, left })
 }
@@ -165,8 +165,8 @@ fn all<'s>(
     missing: &SoftNotFound<'_>,
     browser: Option<&Browser>,
     earlier: Option<SectionLinks>,
-    state: State<'s>,
-) -> (State<'s>, Option<SectionLinks>) {
+    state: CrawlState<'s>,
+) -> (CrawlState<'s>, Option<SectionLinks>) {
     let mut given = vec![key(wanted.scope.prefix()), key(&as_folder(wanted.scope.prefix()))];
     if earlier.is_some() {
         given.push(key(wanted.start));
@@ -213,7 +213,7 @@ pub(crate) fn refetch<'s>(
             break;
         }
         let seen = left.iter().map(|(url, _)| key(url)).collect();
-        let begun = State { queue: left.into(), seen, ..State::new(store, run) };
+        let begun = CrawlState { queue: left.into(), seen, ..CrawlState::new(store, run) };
         let (ended, _) = all(wanted, site, &missing, browser, None, begun);
         if let Some(error) = ended.error {
             return Err(error);
@@ -268,7 +268,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         };
         if section.is_down() {
             let mut state = section.state();
-            state.run.suspend(Page::new(key(&url), Verdict::Failed, "the site does not answer"));
+            state.run.suspend(PageResult::new(key(&url), PageVerdict::Failed, "the site does not answer"));
             state.busy -= 1;
             drop(state);
             section.changed.notify_all();

@@ -275,7 +275,7 @@ mod tests {
         (url, asked)
     }
 
-    fn asked(
+    fn request_with_retries(
         answers: &'static [(u16, &'static str)],
         max_wait: Duration,
     ) -> (Result<u16, Error>, Vec<Duration>, Duration) {
@@ -293,34 +293,34 @@ mod tests {
     #[test]
     fn a_site_is_asked_again_when_it_says() {
         let minute = Duration::from_mins(1);
-        let (status, pauses, pause) = asked(&[(429, "1"), (503, "1")], minute);
+        let (status, pauses, pause) = request_with_retries(&[(429, "1"), (503, "1")], minute);
         assert_eq!((status.unwrap(), pauses.len()), (200, 2));
         assert!(pauses.iter().all(|pause| *pause >= Duration::from_millis(990)), "{pauses:?}");
         // It is asked more slowly from now on.
         assert!(pause >= FIRST_PAUSE, "{pause:?}");
-        let (status, pauses, _) = asked(&[(429, "3600")], minute);
+        let (status, pauses, _) = request_with_retries(&[(429, "3600")], minute);
         let error = status.unwrap_err();
         assert!(error.is(WAIT_TOO_LONG) && error.details()["retry_after_s"] == 3600, "{error}");
         assert!(pauses.is_empty());
         // A number of any size is a wait.
-        let (status, pauses, _) = asked(&[(429, "99999999999999999999999")], minute);
+        let (status, pauses, _) = request_with_retries(&[(429, "99999999999999999999999")], minute);
         assert!(status.unwrap_err().is(WAIT_TOO_LONG) && pauses.is_empty());
     }
 
     #[test]
     fn only_the_site_can_ask_for_too_long_a_wait() {
         let most = Duration::from_millis(100);
-        let (status, pauses, _) = asked(&[(500, ""), (502, ""), (503, "")], most);
+        let (status, pauses, _) = request_with_retries(&[(500, ""), (502, ""), (503, "")], most);
         assert_eq!((status.unwrap(), pauses.len()), (200, 3));
     }
 
     #[test]
     fn failures_are_repeated_with_longer_and_longer_waits() {
-        let (status, pauses, pause) = asked(&[(500, ""), (502, "")], Duration::from_mins(1));
+        let (status, pauses, pause) = request_with_retries(&[(500, ""), (502, "")], Duration::from_mins(1));
         assert_eq!((status.unwrap(), pauses.len(), pause), (200, 2, Duration::ZERO));
         // Half of the doubled wait at least.
         assert!(pauses[0] >= BACKOFF.first / 2 && pauses[1] >= BACKOFF.first, "{pauses:?}");
-        let (status, pauses, _) = asked(&[(404, "")], Duration::from_mins(1));
+        let (status, pauses, _) = request_with_retries(&[(404, "")], Duration::from_mins(1));
         assert_eq!((status.unwrap(), pauses.len()), (404, 0));
     }
 

@@ -6,8 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use ragmaker_catalog::Source;
-use ragmaker_ingest::{DocumentKey, Page, Run, Store, Verdict};
+use ragmaker_catalog::DocumentSource;
+use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Store};
 use ragmaker_knowledge::{content_hash, title_of};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
@@ -19,14 +19,14 @@ use crate::{
     links::SectionLinks,
     load::LoadMethod,
     scope::{Scope, is_markdown, key},
-    visit::{Outcome, Visited},
+    visit::{VisitOutcome, Visited},
 };
 
 /// The names of pages that servers show for a folder.
 const INDEXES: [&str; 2] = ["index.html", "index.htm"];
 
 /// The state that the workers share, under one lock.
-pub(crate) struct State<'a> {
+pub(crate) struct CrawlState<'a> {
     pub(crate) queue: VecDeque<(Url, u32)>,
     /// Addresses of Markdown, which may be other forms of pages: after all others.
     pub(crate) later: VecDeque<(Url, u32)>,
@@ -54,7 +54,7 @@ pub(crate) struct JournalEntry {
     pub(crate) found: Vec<(Url, u32)>,
 }
 
-impl<'a> State<'a> {
+impl<'a> CrawlState<'a> {
     /// Nothing queued yet.
     pub(crate) fn new(store: Store<'a>, run: Run) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl<'a> State<'a> {
     /// The file of the document at `url`, where a browser showed it.
     fn browsed(&self, url: &str) -> Option<PathBuf> {
         let listed = self.store.known(url)?;
-        matches!(listed.source, Some(Source::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
+        matches!(listed.source, Some(DocumentSource::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
     }
 
     /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's index:
@@ -132,9 +132,9 @@ impl<'a> State<'a> {
     }
 
     /// Takes out the document at `own`, which is saved under `to` now.
-    fn moved(&mut self, own: String, to: &str) -> Result<Page, Error> {
+    fn moved(&mut self, own: String, to: &str) -> Result<PageResult, Error> {
         self.store.archive(&own)?;
-        Ok(Page::moved(own, to, None))
+        Ok(PageResult::moved(own, to, None))
     }
 
     /// Records the result of the visit to `url`.
@@ -145,46 +145,47 @@ impl<'a> State<'a> {
         let mut done = visited.also;
         done.push(own.clone());
         let page = match visited.outcome {
-            Outcome::Page(page) => Some(page),
-            Outcome::Alias => None,
-            Outcome::Unchanged(source) => {
+            VisitOutcome::Page(page) => Some(page),
+            VisitOutcome::Alias => None,
+            VisitOutcome::Unchanged(source) => {
                 let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
                 self.links.keep(&own, &source, links);
                 self.store.unchanged(&own, Some(&source), None);
                 let file_path = file.map(|file| file.to_string_lossy().into_owned());
-                let page = Page::new(own, Verdict::Unchanged, "the server reports that it is unchanged").via("http");
-                Some(Page { file_path, ..page })
+                let page =
+                    PageResult::new(own, PageVerdict::Unchanged, "the server reports that it is unchanged").via("http");
+                Some(PageResult { file_path, ..page })
             }
-            Outcome::Gone(reason) => {
+            VisitOutcome::Gone(reason) => {
                 let file = self.store.archive(&own)?;
-                let page = Page::new(own, Verdict::Gone, reason);
-                Some(Page { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
+                let page = PageResult::new(own, PageVerdict::Gone, reason);
+                Some(PageResult { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
             }
-            Outcome::Moved(to) => Some(self.moved(own, &to)?),
-            Outcome::Save { url: at, document, moved, .. } if self.is_saved_as_folder(&at, &document) => {
+            VisitOutcome::Moved(to) => Some(self.moved(own, &to)?),
+            VisitOutcome::Save { url: at, document, moved, .. } if self.is_saved_as_folder(&at, &document) => {
                 if moved {
                     Some(self.moved(own, &at)?)
                 } else {
                     None
                 }
             }
-            Outcome::Save { url: at, via: LoadMethod::Http, moved: true, .. } if self.browsed(&at).is_some() => {
+            VisitOutcome::Save { url: at, via: LoadMethod::Http, moved: true, .. } if self.browsed(&at).is_some() => {
                 Some(self.moved(own, &at)?)
             }
-            Outcome::Save { url: at, via: LoadMethod::Http, .. } if let Some(file) = self.browsed(&at) => {
+            VisitOutcome::Save { url: at, via: LoadMethod::Http, .. } if let Some(file) = self.browsed(&at) => {
                 // A session may be signed in, or may have run scripts: a plain page is not a newer version of it.
                 let reason = "a browser session saved it; a refresh of the knowledge base compares it there";
                 let file_path = Some(file.to_string_lossy().into_owned());
-                Some(Page { file_path, ..Page::new(at, Verdict::Unchanged, reason) })
+                Some(PageResult { file_path, ..PageResult::new(at, PageVerdict::Unchanged, reason) })
             }
-            Outcome::Save { url: at, document, source, via, reason, moved } => {
-                let spot = DocumentKey { was: moved.then_some(own.as_str()), moved, ..DocumentKey::at(&at) };
-                let stored = self.store.save_at(*document, spot, &source)?;
+            VisitOutcome::Save { url: at, document, source, via, reason, moved } => {
+                let key = DocumentKey { was: moved.then_some(own.as_str()), moved, ..DocumentKey::at(&at) };
+                let stored = self.store.save_as(*document, key, &source)?;
                 self.links.keep(&at, &source, links);
                 let page = if moved {
-                    Page::moved(own, at, Some(&stored))
+                    PageResult::moved(own, at, Some(&stored))
                 } else {
-                    Page { reason, ..Page::stored(at, &stored) }
+                    PageResult { reason, ..PageResult::stored(at, &stored) }
                 };
                 Some(page.via(&via.to_string()))
             }
@@ -195,7 +196,7 @@ impl<'a> State<'a> {
         let entry = JournalEntry { done, found };
         match page {
             Some(page) => self.run.end(page, entry),
-            None => self.run.note(entry),
+            None => self.run.checkpoint(entry),
         }
     }
 }

@@ -4,16 +4,16 @@ use std::sync::{Arc, MutexGuard};
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_browser::RequestRule;
-use ragmaker_catalog::{Listed, Source};
+use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_http::{GetRequest, Response, Step};
-use ragmaker_ingest::{Page, Verdict};
+use ragmaker_ingest::{PageResult, PageVerdict};
 use ragmaker_knowledge::{EMPTY_CONTENT, content_hash, title_of};
 use ragmaker_markdown::Document;
 use ragmaker_tool::Error;
 use url::Url;
 
 use crate::{
-    content::{Content, Kind, onward},
+    content::{Content, ContentKind, onward},
     fetched_urls::FetchedUrls,
     links::PageLinks,
     load::{Browser, HTML_FIRST, LoadMethod, Loaded, MARKDOWN_FIRST, load},
@@ -71,7 +71,7 @@ impl Context<'_> {
 
 /// The result of a visit to a page.
 pub(crate) struct Visited {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: VisitOutcome,
     /// The links of the page.
     pub(crate) links: PageLinks,
     /// Other addresses of what was fetched, which need not be fetched any more.
@@ -81,11 +81,18 @@ pub(crate) struct Visited {
 }
 
 /// The outcome for a page.
-pub(crate) enum Outcome {
+pub(crate) enum VisitOutcome {
     /// It is saved under this address.
-    Save { url: String, document: Box<Document>, source: Source, via: LoadMethod, reason: Option<String>, moved: bool },
+    Save {
+        url: String,
+        document: Box<Document>,
+        source: DocumentSource,
+        via: LoadMethod,
+        reason: Option<String>,
+        moved: bool,
+    },
     /// The server says that it is as it was; it came from this source.
-    Unchanged(Source),
+    Unchanged(DocumentSource),
     /// It is known, and gone.
     Gone(String),
     /// It is known under its old address, and at this one now, which was fetched already.
@@ -93,11 +100,11 @@ pub(crate) enum Outcome {
     /// It is another address of a page that was fetched already.
     Alias,
     /// Anything else.
-    Page(Page),
+    Page(PageResult),
 }
 
-impl From<Outcome> for Visited {
-    fn from(outcome: Outcome) -> Self {
+impl From<VisitOutcome> for Visited {
+    fn from(outcome: VisitOutcome) -> Self {
         Self { outcome, links: PageLinks::default(), also: vec![], unreachable: false }
     }
 }
@@ -112,7 +119,7 @@ pub(crate) struct Known<'a> {
 impl Known<'_> {
     /// The address that the document was made from, if it is that of the publisher's Markdown.
     fn from(&self) -> Option<Url> {
-        let Some(Source::Http { from, .. }) = &self.listed.source else { return None };
+        let Some(DocumentSource::Http { from, .. }) = &self.listed.source else { return None };
         Url::parse(from.as_ref()?).ok()
     }
 
@@ -123,11 +130,11 @@ impl Known<'_> {
     }
 
     /// Its source, as this run records it.
-    fn source(&self, run: &Context<'_>) -> Option<Source> {
+    fn source(&self, run: &Context<'_>) -> Option<DocumentSource> {
         match self.listed.source.clone()? {
-            Source::Http { from, etag, last_modified, .. } => {
+            DocumentSource::Http { from, etag, last_modified, .. } => {
                 let section = Some(run.scope.prefix().to_string());
-                Some(Source::Http { section, from, etag, last_modified })
+                Some(DocumentSource::Http { section, from, etag, last_modified })
             }
             other => Some(other),
         }
@@ -140,7 +147,7 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
     // What is only read for its links is not compared.
     let known = known.filter(|_| run.scope.refusal(url).is_none());
     if let Some(reason) = run.site.failure() {
-        return Outcome::Page(Page::new(own, Verdict::Failed, reason)).into();
+        return VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into();
     }
     if let Some(reason) = run.site.refusal(url, run.reach(url)) {
         return refused(&own, reason);
@@ -175,10 +182,10 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
         let unchanged = known.filter(|_| !headers.is_empty() && response.steps.is_empty());
         let Some((known, source)) = unchanged.and_then(|known| Some((known, known.source(run)?))) else {
             let reason = "the server answered 304 to a request without conditions";
-            return Outcome::Page(Page::new(own, Verdict::Failed, reason)).into();
+            return VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into();
         };
         let links = known.links.clone().unwrap_or_default();
-        return Visited { links, ..Outcome::Unchanged(source).into() };
+        return Visited { links, ..VisitOutcome::Unchanged(source).into() };
     }
     answered(url, known, run, &response, Form { accepts_markdown, before })
 }
@@ -223,10 +230,10 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
     let is_own = key(from) == key(url);
     if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
-        return Some(Visited { also: vec![key(from)], links, ..Outcome::Unchanged(known.source(run)?).into() });
+        return Some(Visited { also: vec![key(from)], links, ..VisitOutcome::Unchanged(known.source(run)?).into() });
     }
     let mut content = crate::content::read(response).ok()?;
-    if content.kind == Kind::Html || !response.steps.is_empty() {
+    if content.kind == ContentKind::Html || !response.steps.is_empty() {
         return None;
     }
     // The title may be the page's.
@@ -242,14 +249,21 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
         links
     };
     let source = run.source_of(response, url, content.kind);
-    Some(kept(url, Loaded { content, via: LoadMethod::Http, reason: None }, source, false, vec![key(from)], links))
+    Some(unchanged_page(
+        url,
+        Loaded { content, via: LoadMethod::Http, reason: None },
+        source,
+        false,
+        vec![key(from)],
+        links,
+    ))
 }
 
 /// The headers that ask whether the document is as it was, where `url` is what it was made of.
 fn validators(url: &Url, known: Option<&Known<'_>>) -> Vec<(&'static str, String)> {
     let mut headers = vec![];
     if let Some(Known { listed, links: Some(_) }) = known
-        && let Some(Source::Http { from, etag, last_modified, .. }) = &listed.source
+        && let Some(DocumentSource::Http { from, etag, last_modified, .. }) = &listed.source
         && from.as_ref().is_none_or(|from| from == url.as_str())
     {
         // Both are sent, as RFC 9110 asks clients to do.
@@ -284,22 +298,26 @@ fn is_permanent_redirect(status: u16) -> bool {
 }
 
 fn refused(own: &str, reason: impl Into<String>) -> Visited {
-    Outcome::Page(Page::new(own, Verdict::Refused, reason)).into()
+    VisitOutcome::Page(PageResult::new(own, PageVerdict::Refused, reason)).into()
 }
 
 fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
-    let page = |verdict, reason: String| Outcome::Page(Page::new(own, verdict, reason));
+    let page = |verdict, reason: String| VisitOutcome::Page(PageResult::new(own, verdict, reason));
     let outcome = if NotFollowed::Outside.is(error) {
-        page(Verdict::Refused, error.message().to_owned())
+        page(PageVerdict::Refused, error.message().to_owned())
     } else if NotFollowed::Seen.is(error) {
-        if is_known { Outcome::Moved(error.message().to_owned()) } else { Outcome::Alias }
+        if is_known { VisitOutcome::Moved(error.message().to_owned()) } else { VisitOutcome::Alias }
     } else if NotFollowed::SeenForNow.is(error) {
         let to = error.message();
-        if is_known { page(Verdict::Refused, format!("it redirects temporarily to {to}")) } else { Outcome::Alias }
+        if is_known {
+            page(PageVerdict::Refused, format!("it redirects temporarily to {to}"))
+        } else {
+            VisitOutcome::Alias
+        }
     } else if error.is(NOT_A_PAGE) || error.is(EMPTY_CONTENT) || error.is_not_allowed() {
-        page(Verdict::Refused, error.to_string())
+        page(PageVerdict::Refused, error.to_string())
     } else {
-        page(Verdict::Failed, error.to_string())
+        page(PageVerdict::Failed, error.to_string())
     };
     let unreachable = may_be_down(error);
     let links = PageLinks { pages: onward(error).into_iter().collect(), ..PageLinks::default() };
@@ -317,7 +335,7 @@ struct Form {
 fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &Response, form: Form) -> Visited {
     let own = key(url);
     if known.is_some() && matches!(response.status, 404 | 410) {
-        return Outcome::Gone(format!("the server answered {}", response.status)).into();
+        return VisitOutcome::Gone(format!("the server answered {}", response.status)).into();
     }
     let landed = response.url.clone();
     let redirected = (key(&landed) != own).then_some(&landed);
@@ -350,14 +368,14 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     } else {
         chosen(loaded, response, at, known, run, form, &mut also)
     };
-    kept(at, loaded, source, is_moved && known.is_some(), also, links)
+    unchanged_page(at, loaded, source, is_moved && known.is_some(), also, links)
 }
 
 fn page_links(content: &Content, response: &Response) -> PageLinks {
     let (_, indexes) = named(response, &content.links);
     let mut pages = content.links.anchors.clone();
     pages.extend(content.links.refresh.clone());
-    if content.kind == Kind::Markdown {
+    if content.kind == ContentKind::Markdown {
         pages.extend(markdown_links(&content.document.markdown, &response.url));
     }
     PageLinks { pages, indexes }
@@ -372,11 +390,11 @@ fn chosen(
     run: &Context<'_>,
     form: Form,
     also: &mut Vec<String>,
-) -> (Loaded, Source) {
+) -> (Loaded, DocumentSource) {
     let Form { accepts_markdown, before: fetched } = form;
     if loaded.via == LoadMethod::Browser {
         let session = run.session.clone();
-        return (loaded, Source::Browser { session, selector: None, from: None, expand: false, scroll: false });
+        return (loaded, DocumentSource::Browser { session, selector: None, from: None, expand: false, scroll: false });
     }
     let before = known.and_then(Known::from);
     let fetched = before.as_ref().zip(fetched.as_ref());
@@ -390,9 +408,9 @@ fn chosen(
     // A known document has another text now.
     let is_sure = || known.is_none() && run.statistics().is_sure_of_accept();
     // The two forms of the page at its own address: as Markdown and as HTML.
-    let html_form = || places.own(&response.url, HTML_FIRST).filter(|(content, _)| content.kind == Kind::Html);
+    let html_form = || places.own(&response.url, HTML_FIRST).filter(|(content, _)| content.kind == ContentKind::Html);
     let (markdown, (html, answer)) = match content.kind {
-        Kind::Html => {
+        ContentKind::Html => {
             let markdown = if !accepts_markdown && tries_accept() {
                 places.markdown_at(&response.url, MARKDOWN_FIRST)
             } else {
@@ -403,7 +421,7 @@ fn chosen(
             }
             (markdown.map(|(content, answer)| (content, Some(answer))), (content, None))
         }
-        Kind::Markdown if accepts_markdown && !is_sure() => {
+        ContentKind::Markdown if accepts_markdown && !is_sure() => {
             let Some((html, page)) = html_form() else {
                 let source = source(&content, None);
                 return (rest(content), source);
@@ -440,12 +458,12 @@ fn chosen(
 
 impl Context<'_> {
     /// The source of the document at `at`, which is made of `response`.
-    fn source_of(&self, response: &Response, at: &Url, kind: Kind) -> Source {
-        let is_publishers = kind == Kind::Markdown;
+    fn source_of(&self, response: &Response, at: &Url, kind: ContentKind) -> DocumentSource {
+        let is_publishers = kind == ContentKind::Markdown;
         // The validators of a page that is elsewhere for now say nothing of the page at its own address.
         let is_own = is_publishers || key(&response.url) == key(at);
         let text = |name: &str| response.header(name).filter(|_| is_own).map(std::borrow::Cow::into_owned);
-        Source::Http {
+        DocumentSource::Http {
             section: Some(self.scope.prefix().to_string()),
             from: is_publishers.then(|| key(&response.url)),
             etag: text("etag"),
@@ -454,12 +472,19 @@ impl Context<'_> {
     }
 }
 
-fn kept(at: &Url, loaded: Loaded, source: Source, moved: bool, also: Vec<String>, links: PageLinks) -> Visited {
+fn unchanged_page(
+    at: &Url,
+    loaded: Loaded,
+    source: DocumentSource,
+    moved: bool,
+    also: Vec<String>,
+    links: PageLinks,
+) -> Visited {
     let Loaded { content, via, reason } = loaded;
     let reason = reason.or_else(|| {
-        let is_publishers = content.kind == Kind::Markdown;
+        let is_publishers = content.kind == ContentKind::Markdown;
         is_publishers.then(|| "the text is the publisher's Markdown".to_owned())
     });
-    let outcome = Outcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
+    let outcome = VisitOutcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
     Visited { links, also, ..outcome.into() }
 }

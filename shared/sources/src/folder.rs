@@ -5,12 +5,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use ragmaker_catalog::Source;
-use ragmaker_convert::{Kind, convert};
-use ragmaker_files::{self as files, Opener, Place, Root, Roots, Walk};
-use ragmaker_ingest::{DocumentKey, Page, Run, Skips, Store, Verdict};
+use ragmaker_catalog::DocumentSource;
+use ragmaker_convert::{DocumentKind, convert};
+use ragmaker_files::{self as files, Opener, ResolvedPath, Root, Roots, Walk};
+use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Skips, Store};
 use ragmaker_project::knowledge_base;
-use ragmaker_text::Source as Text;
+use ragmaker_text::ByteSource as Text;
 use ragmaker_tool::Error;
 use sha2::{Digest, Sha256};
 use url::Url;
@@ -22,7 +22,7 @@ const MAX: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct Folder<'a> {
     /// Its place; the ignore files of the root above it apply.
-    pub place: Place,
+    pub place: ResolvedPath,
     /// Its absolute path, without links on the way.
     pub path: PathBuf,
     /// Globs of files to read; all documents without any.
@@ -40,20 +40,21 @@ pub struct Found {
     pub path: String,
     /// Its address.
     pub url: String,
-    kind: Kind,
+    kind: DocumentKind,
 }
 
 /// The folder at `path`, which is absolute and without links: beneath the project, whose ignore files count
 /// then, or by itself, and those in it and above it count.
-pub fn place(path: &Path, roots: Option<&Roots>) -> Place {
+pub fn place(path: &Path, roots: Option<&Roots>) -> ResolvedPath {
     let in_project = roots.and_then(|roots| roots.place(&path.to_string_lossy()).ok());
-    if let Some(place) = in_project.filter(|place| place.root.kind == files::Kind::ProjectRoot && place.path() == path)
+    if let Some(place) =
+        in_project.filter(|place| place.root.kind == files::RootKind::ProjectRoot && place.path() == path)
     {
         return place;
     }
-    let source = ragmaker_project::Source::Argument;
-    let root = Root { path: path.to_owned(), kind: files::Kind::ProjectRoot, source, writable: false };
-    Place { root, relative: PathBuf::new() }
+    let source = ragmaker_project::RootSource::Argument;
+    let root = Root { path: path.to_owned(), kind: files::RootKind::ProjectRoot, source, writable: false };
+    ResolvedPath { root, relative: PathBuf::new() }
 }
 
 impl Folder<'_> {
@@ -107,9 +108,13 @@ impl Folder<'_> {
 
     /// The kind of a file: a file that matches a glob of the caller is converted whatever its type is, unless it is not
     /// text.
-    fn kind(&self, path: &str) -> Option<Kind> {
-        let known = Kind::of(path);
-        if self.include.is_empty() { known } else { Some(known.unwrap_or_else(|| Kind::of_requested_file(path))) }
+    fn kind(&self, path: &str) -> Option<DocumentKind> {
+        let known = DocumentKind::of(path);
+        if self.include.is_empty() {
+            known
+        } else {
+            Some(known.unwrap_or_else(|| DocumentKind::of_requested_file(path)))
+        }
     }
 
     /// Saves the documents `found`, and reports those that are known and not among them.
@@ -127,7 +132,7 @@ impl Folder<'_> {
         }
         for url in vanished.into_values().flatten() {
             let reason = "it is no longer in the folder; a refresh of the knowledge base removes it";
-            run.end(Page::new(url, Verdict::Gone, reason), ())?;
+            run.end(PageResult::new(url, PageVerdict::Gone, reason), ())?;
         }
         Ok(())
     }
@@ -143,14 +148,14 @@ impl Folder<'_> {
             Ok(opener) => opener,
             Err(error) => {
                 // The folder may be on a disk that is not there now: that takes nothing out.
-                return known.iter().try_for_each(|url| run.end(Page::failed(url, &error), ()));
+                return known.iter().try_for_each(|url| run.end(PageResult::failed(url, &error), ()));
             }
         };
         let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
         let mut present = HashSet::new();
         for url in known {
             let source = store.known(url).and_then(|listed| listed.source.clone());
-            let Some(Source::File { path, sha256, .. }) = source else { continue };
+            let Some(DocumentSource::File { path, sha256, .. }) = source else { continue };
             let is_gone = match self.path.join(&path).symlink_metadata() {
                 Ok(_) => false,
                 // A folder on the way may have become a file.
@@ -160,7 +165,7 @@ impl Folder<'_> {
                 vanished.entry(sha256).or_default().push(url.clone());
                 continue;
             }
-            let found = Found { kind: Kind::of_requested_file(&path), path, url: url.clone() };
+            let found = Found { kind: DocumentKind::of_requested_file(&path), path, url: url.clone() };
             present.insert(url.clone());
             let page = self.one(&found, &opener, store, &mut BTreeMap::new())?;
             run.end(page, ())?;
@@ -173,7 +178,7 @@ impl Folder<'_> {
                     .is_ok_and(|bytes| vanished.contains_key(&sha256(&bytes)));
                 if same && !present.contains(&found.url) {
                     let page = self.one(found, &opener, store, &mut vanished)?;
-                    if page.verdict == Verdict::Moved {
+                    if page.verdict == PageVerdict::Moved {
                         run.end(page, ())?;
                     }
                     vanished.retain(|_, urls| !urls.is_empty());
@@ -182,8 +187,8 @@ impl Folder<'_> {
         }
         for url in vanished.into_values().flatten() {
             let file = store.archive(&url)?;
-            let page = Page::new(url, Verdict::Gone, "the file is gone");
-            run.end(Page { file_path: file.map(|file| files::shown(file).0), ..page }, ())?;
+            let page = PageResult::new(url, PageVerdict::Gone, "the file is gone");
+            run.end(PageResult { file_path: file.map(|file| files::lossy_text(file).0), ..page }, ())?;
         }
         Ok(())
     }
@@ -193,7 +198,7 @@ impl Folder<'_> {
     fn vanished(&self, present: &HashSet<&str>, store: &Store<'_>) -> BTreeMap<String, Vec<String>> {
         let mut vanished: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (url, listed) in store.documents() {
-            let Some(Source::File { folder, path, sha256 }) = &listed.source else { continue };
+            let Some(DocumentSource::File { folder, path, sha256 }) = &listed.source else { continue };
             let is_here = Path::new(folder) == self.path && !present.contains(url);
             if is_here && self.path.join(path).symlink_metadata().is_err() {
                 vanished.entry(sha256.clone()).or_default().push(url.to_owned());
@@ -211,26 +216,26 @@ impl Folder<'_> {
         opener: &Opener,
         store: &mut Store<'_>,
         vanished: &mut BTreeMap<String, Vec<String>>,
-    ) -> Result<Page, Error> {
+    ) -> Result<PageResult, Error> {
         let Found { path, url, kind } = found;
         let bytes = match read(opener, &self.path.join(path)) {
             Ok(bytes) => bytes,
-            Err(error) => return Ok(Page::failed(url, &error)),
+            Err(error) => return Ok(PageResult::failed(url, &error)),
         };
         let sha256 = sha256(&bytes);
-        let source = Source::File {
+        let source = DocumentSource::File {
             folder: self.path.to_string_lossy().into_owned(),
             path: path.clone(),
             sha256: sha256.clone(),
         };
         let known = store.known(url);
-        let is_same = matches!(known.and_then(|known| known.source.as_ref()), Some(Source::File { sha256: known, .. }) if *known == sha256);
+        let is_same = matches!(known.and_then(|known| known.source.as_ref()), Some(DocumentSource::File { sha256: known, .. }) if *known == sha256);
         if let Some(file) = known.filter(|_| is_same).and_then(|known| store.file_of(known)) {
             store.unchanged(url, Some(&source), None);
             let file_path = Some(file.to_string_lossy().into_owned());
-            return Ok(Page {
+            return Ok(PageResult {
                 url: url.clone(),
-                verdict: Verdict::Unchanged,
+                verdict: PageVerdict::Unchanged,
                 reason: None,
                 file_path,
                 via: None,
@@ -242,16 +247,16 @@ impl Folder<'_> {
         let base = Url::parse(url).ok();
         let document = match convert(path, *kind, &Text::Memory(bytes), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::conversion_failed(url, &error)),
+            Err(error) => return Ok(PageResult::conversion_failed(url, &error)),
         };
         let folder = self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         // Not after all folders above, which say nothing of it.
         let name = format!("{folder}/{path}");
-        let spot = DocumentKey { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
-        let stored = store.put(document, spot, &source)?;
+        let key = DocumentKey { url, was: was.as_deref(), named_after: Some(&name), moved: was.is_some() };
+        let stored = store.queue_save(document, key, &source)?;
         Ok(match was {
-            Some(was) => Page::moved(was, url, Some(&stored)),
-            None => Page::stored(url, &stored),
+            Some(was) => PageResult::moved(was, url, Some(&stored)),
+            None => PageResult::stored(url, &stored),
         })
     }
 }

@@ -5,12 +5,12 @@ use std::{
     path::Path,
 };
 
-use ragmaker_catalog::Source;
-use ragmaker_convert::{Kind, convert};
+use ragmaker_catalog::DocumentSource;
+use ragmaker_convert::{DocumentKind, convert};
 use ragmaker_files::Glob;
 use ragmaker_git::{Address, Repository};
-use ragmaker_ingest::{DocumentKey, Page, Run, Skips, Store, Verdict};
-use ragmaker_text::Source as Text;
+use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Skips, Store};
+use ragmaker_text::ByteSource as Text;
 use ragmaker_tool::Error;
 use url::Url;
 
@@ -31,7 +31,7 @@ pub struct Found {
     /// Its path in the repository.
     pub path: String,
     blob: String,
-    kind: Kind,
+    kind: DocumentKind,
 }
 
 /// A document that is to be read.
@@ -62,11 +62,11 @@ impl Tree<'_> {
             if matches(&exclude) || (!include.is_empty() && !matches(&include)) {
                 continue;
             }
-            let kind = Kind::of(&file.path);
+            let kind = DocumentKind::of(&file.path);
             let kind = if include.is_empty() {
                 kind
             } else {
-                Some(kind.unwrap_or_else(|| Kind::of_requested_file(&file.path)))
+                Some(kind.unwrap_or_else(|| DocumentKind::of_requested_file(&file.path)))
             };
             match (file.other, kind) {
                 (Some(other), _) => skips.add(format!("it is a {other}, which is not followed"), &file.path),
@@ -114,7 +114,7 @@ impl Tree<'_> {
         self.save(&wanted, &blobs, store, run)?;
         for url in vanished.into_values().flatten() {
             let reason = "it is no longer in the repository; a refresh of the knowledge base removes it";
-            run.end(Page::new(url, Verdict::Gone, reason), ())?;
+            run.end(PageResult::new(url, PageVerdict::Gone, reason), ())?;
         }
         Ok(())
     }
@@ -130,7 +130,9 @@ impl Tree<'_> {
         let by_path: HashMap<&str, &ragmaker_git::File> = files.iter().map(|file| (file.path.as_str(), file)).collect();
         let mut recorded: HashMap<String, (String, String)> = HashMap::new();
         for url in known {
-            if let Some(Source::Git { path, blob, .. }) = store.known(url).and_then(|listed| listed.source.as_ref()) {
+            if let Some(DocumentSource::Git { path, blob, .. }) =
+                store.known(url).and_then(|listed| listed.source.as_ref())
+            {
                 recorded.insert(path.clone(), (url.clone(), blob.clone()));
             }
         }
@@ -148,8 +150,11 @@ impl Tree<'_> {
                     run.end(unchanged(url, store), ())?;
                 }
                 Some(file) => {
-                    let found =
-                        Found { path: path.clone(), blob: file.blob.clone(), kind: Kind::of_requested_file(path) };
+                    let found = Found {
+                        path: path.clone(),
+                        blob: file.blob.clone(),
+                        kind: DocumentKind::of_requested_file(path),
+                    };
                     changed.push((found, url.clone(), false));
                 }
             }
@@ -159,7 +164,7 @@ impl Tree<'_> {
                 let found = Found {
                     path: file.path.clone(),
                     blob: file.blob.clone(),
-                    kind: Kind::of_requested_file(&file.path),
+                    kind: DocumentKind::of_requested_file(&file.path),
                 };
                 changed.push((found, url, true));
             }
@@ -176,8 +181,8 @@ impl Tree<'_> {
         for url in vanished.into_values().flatten() {
             let file = store.archive(&url)?;
             let reason = format!("the repository does not have it at {}", self.repository.commit());
-            let page = Page::new(url, Verdict::Gone, reason);
-            run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
+            let page = PageResult::new(url, PageVerdict::Gone, reason);
+            run.end(PageResult { file_path: file.map(|file| ragmaker_files::lossy_text(file).0), ..page }, ())?;
         }
         Ok(())
     }
@@ -206,7 +211,7 @@ impl Tree<'_> {
     fn known(&self, store: &Store<'_>) -> HashMap<String, (String, String)> {
         let own = |(url, listed): (&str, &ragmaker_catalog::Listed)| match &listed.source {
             // Another branch may be in the same knowledge base.
-            Some(Source::Git { repository, reference, path, blob, .. })
+            Some(DocumentSource::Git { repository, reference, path, blob, .. })
                 if repository == self.address.repository() && reference.as_deref() == self.repository.reference() =>
             {
                 Some((path.clone(), (url.to_owned(), blob.clone())))
@@ -237,18 +242,27 @@ impl Tree<'_> {
         Ok(vanished)
     }
 
-    fn one(&self, wanted: &PendingDocument<'_>, content: Option<&[u8]>, store: &mut Store<'_>) -> Result<Page, Error> {
+    fn one(
+        &self,
+        wanted: &PendingDocument<'_>,
+        content: Option<&[u8]>,
+        store: &mut Store<'_>,
+    ) -> Result<PageResult, Error> {
         let Found { path, blob, kind } = wanted.found;
         let url = self.address.document(self.repository.commit(), path);
         let Some(content) = content else {
-            return Ok(Page::new(url, Verdict::Failed, "FILE_TOO_LARGE: it has more than 64 MiB, or was not sent"));
+            return Ok(PageResult::new(
+                url,
+                PageVerdict::Failed,
+                "FILE_TOO_LARGE: it has more than 64 MiB, or was not sent",
+            ));
         };
         let base = Url::parse(&url).ok().filter(|url| !url.cannot_be_a_base());
         let document = match convert(path, *kind, &Text::Memory(content.to_vec()), base.as_ref()) {
             Ok(document) => document,
-            Err(error) => return Ok(Page::conversion_failed(url, &error)),
+            Err(error) => return Ok(PageResult::conversion_failed(url, &error)),
         };
-        let source = Source::Git {
+        let source = DocumentSource::Git {
             repository: self.address.repository().to_owned(),
             reference: self.repository.reference().map(str::to_owned),
             commit: self.repository.commit().to_owned(),
@@ -256,20 +270,27 @@ impl Tree<'_> {
             blob: blob.clone(),
         };
         let identity = self.address.identity(path);
-        let spot =
+        let key =
             DocumentKey { url: &url, was: wanted.was.as_deref(), named_after: Some(&identity), moved: wanted.moved };
-        let stored = store.put(document, spot, &source)?;
+        let stored = store.queue_save(document, key, &source)?;
         Ok(match &wanted.was {
-            Some(was) if wanted.moved => Page::moved(was, url, Some(&stored)),
-            _ => Page::stored(&url, &stored),
+            Some(was) if wanted.moved => PageResult::moved(was, url, Some(&stored)),
+            _ => PageResult::stored(&url, &stored),
         })
     }
 }
 
 /// Notes that the document at `url` is as it was.
-pub fn unchanged(url: &str, store: &mut Store<'_>) -> Page {
+pub fn unchanged(url: &str, store: &mut Store<'_>) -> PageResult {
     store.unchanged(url, None, None);
     let file = store.known(url).and_then(|listed| store.file_of(listed));
-    let file_path = file.map(|file| ragmaker_files::shown(file).0);
-    Page { url: url.to_owned(), verdict: Verdict::Unchanged, reason: None, file_path, via: None, moved_to: None }
+    let file_path = file.map(|file| ragmaker_files::lossy_text(file).0);
+    PageResult {
+        url: url.to_owned(),
+        verdict: PageVerdict::Unchanged,
+        reason: None,
+        file_path,
+        via: None,
+        moved_to: None,
+    }
 }

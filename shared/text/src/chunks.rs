@@ -2,14 +2,14 @@
 
 use std::io;
 
-use crate::{Decode, Source};
+use crate::{ByteSource, Decode};
 
 /// How many bytes are read at a time.
 const BLOCK: usize = 64 * 1024;
 
 /// Decodes the bytes `start..end` of a source in pieces, without the first `skip` characters.
 pub struct Chunks<'a, D> {
-    source: &'a Source,
+    source: &'a ByteSource,
     at: u64,
     end: u64,
     /// The number of characters still to skip.
@@ -21,7 +21,7 @@ pub struct Chunks<'a, D> {
 
 impl<'a, D: Decode> Chunks<'a, D> {
     /// Decodes from `start`, where a character begins, to `end`.
-    pub fn new(source: &'a Source, start: u64, end: u64, skip: u64, decoder: D) -> Self {
+    pub fn new(source: &'a ByteSource, start: u64, end: u64, skip: u64, decoder: D) -> Self {
         Self { source, at: start, end, skip, decoder, block: vec![], text: String::new() }
     }
 

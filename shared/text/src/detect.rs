@@ -11,14 +11,14 @@ mod prior;
 pub use prior::Prior;
 
 use crate::{
-    Encoding, Identified, SAMPLE, Sniffed, Source, Unicode, first_decisive_byte, sniff, sniff_within,
+    ByteSource, Encoding, Identified, SAMPLE, Sniffed, Unicode, first_decisive_byte, sniff, sniff_within,
     unicode::{MAX_ESCAPE, has_iso2022, plain},
 };
 
 /// Detects the encoding of `source`; `None` if it is not text.
 ///
 /// The sample is the start of the source, or the first part with non-ASCII bytes.
-pub fn identify(source: &Source) -> io::Result<Option<Identified>> {
+pub fn identify(source: &ByteSource) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
     let read = source.read_at(0, &mut sample)?;
     if decides(&sample[..read], source) {
@@ -50,7 +50,7 @@ pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
 
 /// Whether `head`, the start of `source`, is sufficient to detect the encoding. A character at its end may be
 /// incomplete.
-pub(crate) fn decides(head: &[u8], source: &Source) -> bool {
+pub(crate) fn decides(head: &[u8], source: &ByteSource) -> bool {
     let plain = plain(head);
     plain < head.len() && (plain + MAX_ESCAPE <= head.len() || head.len() as u64 >= source.size())
 }

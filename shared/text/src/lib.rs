@@ -1,6 +1,6 @@
 //! Text files of any size and encoding: their kind, their lines, their text.
 //!
-//! A [`Source`] is read at offsets, never as a whole. [`Unicode`] detects and decodes Unicode encodings without tables.
+//! A [`ByteSource`] is read at offsets, never as a whole. [`Unicode`] detects and decodes Unicode encodings without tables.
 //! [`identify`] and [`Encoding`] also handle the legacy encodings of the web. [`Reader`] and [`Text`] read all
 //! encodings. [`lines`] finds lines at memory speed, forwards and from the end.
 
@@ -25,7 +25,7 @@ pub use error::{FILE_TOO_LARGE, INPUT_TOO_LARGE, NOT_TEXT};
 pub use newline::Newline;
 pub use reader::Reader;
 pub use rewrite::{Rewrite, UNENCODABLE, unencodable};
-pub use source::Source;
+pub use source::ByteSource;
 pub use text::Text;
 pub use unicode::{Sniffed, Unicode, first_decisive_byte, sniff, sniff_within};
 

@@ -5,7 +5,7 @@
 
 use std::io;
 
-use crate::{Source, unicode::plain};
+use crate::{ByteSource, unicode::plain};
 
 /// How many bytes are read at a time; a multiple of every code unit.
 const BLOCK: usize = 64 * 1024;
@@ -29,7 +29,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug)]
 pub struct Lines<'a> {
     /// The bytes.
-    pub source: &'a Source,
+    pub source: &'a ByteSource,
     /// The offset of the start of the text.
     pub begin: u64,
     /// The bytes of U+000A in the encoding; their length is that of a code unit.
@@ -169,7 +169,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn span(text: &str, first: u64, count: Option<u64>) -> (Option<String>, Option<u64>) {
-        let source = Source::Memory(text.as_bytes().to_vec());
+        let source = ByteSource::Memory(text.as_bytes().to_vec());
         let lines = Lines { source: &source, begin: 0, newline: b"\n" };
         let (start, span) = lines.from_start(first, count, u64::MAX).unwrap();
         let cut = |start: u64| text[usize::try_from(start).unwrap()..usize::try_from(span.end).unwrap()].to_owned();
@@ -207,7 +207,7 @@ mod tests {
                     }
                 };
                 let bytes = [unicode.mark(), &encode(&text)].concat();
-                let source = Source::Memory(bytes.clone());
+                let source = ByteSource::Memory(bytes.clone());
                 let lines = Lines { source: &source, begin: unicode.mark().len() as u64, newline: unicode.newline() };
                 let cut = |start: u64, end: u64| &bytes[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()];
 

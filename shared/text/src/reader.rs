@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::{
-    Decode, Decoder, Encoding, Identified, SAMPLE, Source, Unicode,
+    ByteSource, Decode, Decoder, Encoding, Identified, SAMPLE, Unicode,
     detect::{decides, identify_head, identify_within},
     unicode::plain as plain_of,
 };
@@ -16,14 +16,14 @@ const BLOCK: usize = 64 * 1024;
 /// The encoding is detected while reading, by the same rule as [`identify`](crate::identify). The ASCII text
 /// before the first decisive byte is the same in all encodings.
 pub struct Reader<'a> {
-    source: &'a Source,
+    source: &'a ByteSource,
     /// The start of the source, which was read already.
     head: &'a [u8],
     at: u64,
-    state: State,
+    state: LineEnd,
 }
 
-enum State {
+enum LineEnd {
     /// Only ASCII so far; the encoding is not known yet.
     Plain,
     /// The rest is UTF-8.
@@ -43,8 +43,8 @@ struct Decoding {
 
 impl<'a> Reader<'a> {
     /// A reader of `source`, which starts with `head`: [`SAMPLE`] bytes, or the whole source.
-    pub fn new(source: &'a Source, head: &'a [u8]) -> Self {
-        let mut reader = Self { source, head, at: 0, state: State::Plain };
+    pub fn new(source: &'a ByteSource, head: &'a [u8]) -> Self {
+        let mut reader = Self { source, head, at: 0, state: LineEnd::Plain };
         if decides(head, source) {
             reader.take_for(identify_head(head));
         }
@@ -54,27 +54,27 @@ impl<'a> Reader<'a> {
     /// The whole text, if it is UTF-8 and complete in the head.
     pub fn whole_if_utf8(&self) -> Option<&'a [u8]> {
         let whole = self.source.size() <= self.head.len() as u64;
-        let passes = matches!(self.state, State::Plain | State::Utf8);
+        let passes = matches!(self.state, LineEnd::Plain | LineEnd::Utf8);
         if whole && passes { self.head.get(usize::try_from(self.at).ok()?..) } else { None }
     }
 
     /// Whether reading ended because the source is not text.
     pub fn is_not_text(&self) -> bool {
-        matches!(self.state, State::NotText)
+        matches!(self.state, LineEnd::NotText)
     }
 
     /// Sets the encoding of the following bytes.
     fn take_for(&mut self, found: Option<Identified>) {
         self.state = match found {
-            None => State::NotText,
+            None => LineEnd::NotText,
             Some(Identified { encoding, mark }) => {
                 self.at += mark as u64;
                 if encoding == Encoding::Unicode(Unicode::Utf8) {
-                    State::Utf8
+                    LineEnd::Utf8
                 } else {
                     let decoder = encoding.decoder();
                     let decoding = Decoding { decoder, block: vec![], text: String::new(), given: 0, last: false };
-                    State::Decoding(Box::new(decoding))
+                    LineEnd::Decoding(Box::new(decoding))
                 }
             }
         };
@@ -96,13 +96,13 @@ impl Read for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match &mut self.state {
-                State::NotText => return Ok(0),
-                State::Utf8 => {
+                LineEnd::NotText => return Ok(0),
+                LineEnd::Utf8 => {
                     let count = self.raw(buffer)?;
                     self.at += count as u64;
                     return Ok(count);
                 }
-                State::Plain => {
+                LineEnd::Plain => {
                     let count = self.raw(buffer)?;
                     let plain = plain_of(&buffer[..count]);
                     self.at += plain as u64;
@@ -120,7 +120,7 @@ impl Read for Reader<'_> {
                     }
                     self.take_for(identify_within(&sample[..count]));
                 }
-                State::Decoding(decoding) => {
+                LineEnd::Decoding(decoding) => {
                     let left = &decoding.text.as_bytes()[decoding.given..];
                     if !left.is_empty() {
                         let count = left.len().min(buffer.len());
@@ -152,7 +152,7 @@ mod tests {
 
     /// The result of reading `step` bytes at a time; `None` if it is not text.
     fn read(bytes: &[u8], step: usize) -> Option<Vec<u8>> {
-        let source = Source::Memory(bytes.to_vec());
+        let source = ByteSource::Memory(bytes.to_vec());
         let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
         let (mut out, mut block) = (vec![], vec![0; step]);
         loop {

@@ -4,14 +4,14 @@ use std::{fs::File, io};
 
 /// Bytes that are read at offsets and never as a whole.
 #[derive(Debug)]
-pub enum Source {
+pub enum ByteSource {
     /// An open file and its size at opening; later appended bytes are ignored.
     File(File, u64),
     /// Bytes in memory.
     Memory(Vec<u8>),
 }
 
-impl Source {
+impl ByteSource {
     /// The current content of `file`.
     pub fn file(file: File) -> io::Result<Self> {
         let size = file.metadata()?.len();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Decode, Encoding, Identified, Source, Unicode, identify};
+use crate::{ByteSource, Decode, Encoding, Identified, Unicode, identify};
 
 /// A whole text in memory, with its original bytes.
 #[derive(Clone, Debug)]
@@ -20,9 +20,9 @@ pub struct Text {
 impl Text {
     /// Decodes `bytes`; returns them as the error if they are not text.
     pub fn decode(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
-        let source = Source::Memory(bytes);
+        let source = ByteSource::Memory(bytes);
         let identified = identify(&source);
-        let Source::Memory(bytes) = source else { return Err(vec![]) };
+        let ByteSource::Memory(bytes) = source else { return Err(vec![]) };
         let Ok(Some(identified)) = identified else { return Err(bytes) };
         let mut decoder = identified.encoding.decoder();
         let mut text = String::new();

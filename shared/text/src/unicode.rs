@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::{SAMPLE, Source};
+use crate::{ByteSource, SAMPLE};
 
 /// A Unicode encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +143,7 @@ fn is_unassigned(c: char) -> bool {
 }
 
 /// The offset in `from..to` of the first byte that is decisive for the encoding, or `to`.
-pub fn first_decisive_byte(source: &Source, from: u64, to: u64) -> io::Result<u64> {
+pub fn first_decisive_byte(source: &ByteSource, from: u64, to: u64) -> io::Result<u64> {
     let mut block = vec![0; SAMPLE];
     let mut at = from;
     while at < to {

@@ -42,7 +42,7 @@ impl Next {
 
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page<T> {
+pub struct ListPage<T> {
     /// The elements of this page.
     pub items: Vec<T>,
     /// The number of elements of the complete list.
@@ -109,7 +109,7 @@ impl Budget {
     /// # Errors
     ///
     /// [`OFFSET_BEYOND_END`] where a page after the first would start after the last element.
-    pub fn page<T: Serialize>(self, all: Vec<T>, offset: Offset, limit: Option<Limit>) -> Result<Page<T>, Error> {
+    pub fn page<T: Serialize>(self, all: Vec<T>, offset: Offset, limit: Option<Limit>) -> Result<ListPage<T>, Error> {
         let total = all.len();
         self.page_of(all, total, offset, limit, Some)
     }
@@ -129,7 +129,7 @@ impl Budget {
         offset: Offset,
         limit: Option<Limit>,
         mut show: impl FnMut(S) -> Option<T>,
-    ) -> Result<Page<T>, Error> {
+    ) -> Result<ListPage<T>, Error> {
         let offset = offset.index();
         if offset > 0 && offset >= total {
             return Err(OFFSET_BEYOND_END
@@ -147,7 +147,7 @@ impl Budget {
             }
             end += 1;
         }
-        Ok(Page { items, total, next: (end < total).then_some(Next { offset: end }) })
+        Ok(ListPage { items, total, next: (end < total).then_some(Next { offset: end }) })
     }
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ARGUMENT_ERROR, Code, INTERNAL_ERROR, NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
-    spelling::{field_name, respelled, tool_name},
+    spelling::{field_name, rewritten_for_json, tool_name},
 };
 
 /// The properties of a call that a client may rely on, with the names of the Model Context Protocol.
@@ -166,7 +166,7 @@ pub(crate) fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let (mut properties, mut required) = (Map::new(), vec![]);
     for flag in &flags {
         let (name, mut schema) = of(flag);
-        let description = without_standard_input(&plain_text(&respelled(flag.description, &is_own)));
+        let description = without_standard_input(&plain_text(&rewritten_for_json(flag.description, &is_own)));
         schema["description"] = description.as_str().into();
         if matches!(flag.kind, FlagInfoKind::Switch) {
             // A switch that is off needs no default: models leave it out.
@@ -209,7 +209,9 @@ fn without_standard_input(description: &str) -> String {
 fn describe_for_json(schema: &mut Value, is_own: &impl Fn(&str) -> bool) {
     match schema {
         Value::Object(members) => members.iter_mut().for_each(|(name, member)| match member {
-            Value::String(text) if name == "description" => *text = without_standard_input(&respelled(text, is_own)),
+            Value::String(text) if name == "description" => {
+                *text = without_standard_input(&rewritten_for_json(text, is_own));
+            }
             member => describe_for_json(member, is_own),
         }),
         Value::Array(items) => items.iter_mut().for_each(|item| describe_for_json(item, is_own)),

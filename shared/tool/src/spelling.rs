@@ -19,14 +19,14 @@ impl Caller {
     pub fn advice(self, text: &str) -> String {
         match self {
             Self::Person => text.to_owned(),
-            Self::Model => respelled(text, &|_| false),
+            Self::Model => rewritten_for_json(text, &|_| false),
         }
     }
 }
 
 /// `error` for a caller who writes JSON arguments, of a tool with the options that `is_own` accepts.
 pub(crate) fn in_json(error: Error, is_own: impl Fn(&str) -> bool) -> Error {
-    error.respelled(|text| respelled(text, &is_own), |name| is_own(name).then(|| json_key(name)))
+    error.rewritten_for_json(|text| rewritten_for_json(text, &is_own), |name| is_own(name).then(|| json_key(name)))
 }
 
 /// How a text speaks of the option `--x` to a caller who writes JSON: `x`, or `x: false` for `--no-x`.
@@ -61,7 +61,7 @@ pub(crate) fn tool_name(executable: &str) -> String {
 /// follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
 /// `browser_open (headless: false)`. Text in double quotes is quoted from the caller and stays unchanged, as do options of
 /// the host.
-pub(crate) fn respelled(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
+pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
     // The length of `out` where an option would belong to the tool before it.
     let mut after_tool = None;

@@ -51,12 +51,12 @@ const WAIT: Duration = Duration::from_secs(10);
 /// The largest state file, in bytes; a longer file is rejected.
 const MAX_BYTES: u64 = 4 << 20;
 /// The number of reflections that are kept; all are counted.
-const KEPT: usize = 20;
+const MAX_REFLECTIONS: usize = 20;
 
 /// The stored state of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct State {
+pub struct ConversationState {
     /// Aims, plan, todo list and memos.
     pub work: Work,
     /// The number of reflections.
@@ -65,11 +65,11 @@ pub struct State {
     pub latest: Vec<String>,
 }
 
-impl State {
+impl ConversationState {
     /// Adds a reflection, and returns their number.
     pub fn reflect(&mut self, text: String) -> u64 {
         self.latest.push(text);
-        let extra = self.latest.len().saturating_sub(KEPT);
+        let extra = self.latest.len().saturating_sub(MAX_REFLECTIONS);
         self.latest.drain(..extra);
         self.reflections += 1;
         self.reflections
@@ -117,11 +117,11 @@ impl Conversation {
     ///
     /// # Errors
     /// [`STATE_NOT_USABLE`] for a file that cannot be read or is invalid.
-    pub fn state(&self) -> Result<State, Error> {
+    pub fn state(&self) -> Result<ConversationState, Error> {
         let path = self.path("state.json");
         let file = match fs::File::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::default()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(ConversationState::default()),
             Err(error) => return Err(failed(&path, "read", &error)),
         };
         let mut text = String::new();
@@ -136,7 +136,10 @@ impl Conversation {
     ///
     /// # Errors
     /// [`STATE_NOT_USABLE`], [`STATE_BUSY`] and the errors of `change`.
-    pub fn change<T>(&self, change: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<(State, T), Error> {
+    pub fn change<T>(
+        &self,
+        change: impl FnOnce(&mut ConversationState) -> Result<T, Error>,
+    ) -> Result<(ConversationState, T), Error> {
         let folder = self.cache.join(CONVERSATIONS);
         ragmaker_project::create_cache_folder(&self.cache)
             .and_then(|()| ragmaker_project::create_private(&folder))
@@ -151,7 +154,7 @@ impl Conversation {
         Ok((state, done))
     }
 
-    fn write(&self, state: &State) -> Result<(), Error> {
+    fn write(&self, state: &ConversationState) -> Result<(), Error> {
         let path = self.path("state.json");
         let mut text = serde_json::to_vec(state).map_err(|error| failed(&path, "written", &error))?;
         text.push(b'\n');
@@ -197,7 +200,8 @@ mod tests {
     fn project() -> (tempfile::TempDir, Project) {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
-        let project = Project::within(root.to_str(), ragmaker_project::Environment::default(), None, false).unwrap();
+        let project =
+            Project::from_environment(root.to_str(), ragmaker_project::Environment::default(), None, false).unwrap();
         (folder, project)
     }
 
@@ -226,8 +230,8 @@ mod tests {
             }
         });
         let state = conversation.state().unwrap();
-        assert_eq!((state.reflections, state.latest.len()), (40, KEPT));
-        assert_eq!(Conversation::named(&project, Some("b")).unwrap().state().unwrap(), State::default());
+        assert_eq!((state.reflections, state.latest.len()), (40, MAX_REFLECTIONS));
+        assert_eq!(Conversation::named(&project, Some("b")).unwrap().state().unwrap(), ConversationState::default());
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;

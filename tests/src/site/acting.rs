@@ -1,6 +1,6 @@
 //! Pages to act in: a plain one with a control of every kind, and hostile ones.
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let other = format!("http://localhost:{}/act", ask.port);

@@ -1,6 +1,6 @@
 //! A short book about Rust, in place of the real one in the commands of the documentation.
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 /// A file in `tests/site/book/`.
 macro_rules! file {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ask::PageRequest, html, server::Reply};
+use super::{html, request::PageRequest, server::Reply};
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let reply = match ask.rest()[..] {

@@ -3,7 +3,7 @@
 //! They have the status, the headers and the structure that the vendors document or are known for.
 //! Nothing in them talks to a vendor: the site's own policy keeps their scripts and frames out.
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 /// The pages, as files in `tests/site/challenge/`.
 macro_rules! file {

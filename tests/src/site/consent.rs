@@ -2,7 +2,7 @@
 //!
 //! Each page has an article, and says what was chosen: "Chosen: declined." or "Chosen: accepted.".
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let name = match ask.rest()[..] {

@@ -3,9 +3,9 @@
 use encoding_rs::{EUC_JP, SHIFT_JIS};
 
 use super::{
-    ask::{PageRequest, number},
     html,
     http::Response,
+    request::{PageRequest, number},
     server::Reply,
 };
 

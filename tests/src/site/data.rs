@@ -1,6 +1,6 @@
 //! Pages whose content comes as JSON.
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let json = |text: String| Response::new("application/json", text);

@@ -1,6 +1,6 @@
 //! Pages that open dialogs: alert, confirm, prompt, beforeunload.
 
-use super::{ask::PageRequest, html, server::Reply};
+use super::{html, request::PageRequest, server::Reply};
 
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let script = match ask.rest()[..] {

@@ -7,9 +7,9 @@
 use std::time::Duration;
 
 use super::{
-    ask::{PageRequest, number},
     html,
     http::Response,
+    request::{PageRequest, number},
     server::{Peer, Reply},
 };
 
@@ -230,7 +230,7 @@ pub const FIXTURES: &[Fixture] = &[
 pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let script = |text: String| Response::new("text/javascript", text).header("Access-Control-Allow-Origin", "*");
     let (response, delay) = match ask.rest()[..] {
-        ["silent"] => return Some(super::others::hold()),
+        ["silent"] => return Some(super::third_parties::hold()),
         ["part", "stream"] => return Some(Reply::bytes(stream)),
         ["part", kind, ms] => {
             let response = match kind {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 /// How long after the page its content comes.
 const LATE: Duration = Duration::from_millis(700);

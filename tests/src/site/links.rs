@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{
-    ask::{PageRequest, number},
     html,
+    request::{PageRequest, number},
     server::Reply,
 };
 

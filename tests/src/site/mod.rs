@@ -131,45 +131,45 @@
 
 mod acting;
 mod apps;
-mod ask;
 mod book;
 mod broken;
 mod challenges;
+mod collapsed;
 mod consent;
 mod contents;
 mod data;
 mod dialogs;
 mod fixtures;
-mod folded;
 mod hostile;
 mod html;
 pub(crate) mod http;
 mod irregular;
 mod kinds;
 mod links;
-mod members;
 mod mirror;
-mod others;
 mod redirects;
+mod request;
 mod section;
 pub(crate) mod server;
+mod sign_in;
 mod slow;
 mod state;
+mod third_parties;
 mod tls;
-mod visit;
+mod visitors;
 mod wiki;
 
 use std::{io, sync::Arc, time::Duration};
 
 use self::{
-    ask::PageRequest,
+    request::PageRequest,
     server::{Reply, Server},
 };
 
 pub use self::{
+    collapsed::folded_sentences,
     consent::CONSENT_BANNERS,
     fixtures::{END, FIXTURES, Fixture, LATE},
-    folded::folded_sentences,
     http::Request,
     irregular::Irregular,
     mirror::{Manual, Mirror, toolchain_documentation},
@@ -206,7 +206,7 @@ impl Site {
     fn serve(https: bool) -> io::Result<Self> {
         let (tls, scheme) = if https { (Some(tls::self_signed()?), "https") } else { (None, "http") };
         let server = Server::start(tls, |port| {
-            let visit = visit::Visit::new();
+            let visit = visitors::Visit::new();
             Box::new(move |request| reply(&PageRequest::new(request, port, &visit)))
         })?;
         Ok(Self { server, scheme })
@@ -251,18 +251,18 @@ fn page(ask: &PageRequest<'_>) -> Option<Reply> {
         "page" => Some(html::article(&ask.rest.join("/")).into()),
         "links" => links::reply(ask),
         "act" => acting::reply(ask),
-        "folded" => folded::reply(ask),
+        "folded" => collapsed::reply(ask),
         "data" => data::reply(ask),
         "consent" => consent::reply(ask),
         "app" | "hash" | "endless" | "worker" => apps::reply(ask),
         "slow" => slow::reply(ask),
         "dialog" => dialogs::reply(ask),
-        "other-site" => others::reply(ask),
-        "robots.txt" if others::is_dead(ask) => Some(others::hold()),
+        "other-site" => third_parties::reply(ask),
+        "robots.txt" if third_parties::is_dead(ask) => Some(third_parties::hold()),
         "ready" => fixtures::reply(ask),
         "redirect" => redirects::reply(ask),
         "challenge" | "innocent" | "cdn-cgi" => challenges::reply(ask),
-        "members" => members::reply(ask),
+        "members" => sign_in::reply(ask),
         "status" | "content" => contents::reply(ask),
         "broken" => broken::reply(ask),
         "late" | "hostile" => hostile::reply(ask),

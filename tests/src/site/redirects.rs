@@ -1,9 +1,9 @@
 //! Redirects: by status, by header, by script, also broken ones.
 
 use super::{
-    ask::{PageRequest, number},
     html,
     http::Response,
+    request::{PageRequest, number},
     server::Reply,
 };
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::{
-    ask::{PageRequest, number},
     html,
     http::Response,
+    request::{PageRequest, number},
     server::{Peer, Reply},
 };
 

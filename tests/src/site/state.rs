@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use super::{
-    ask::{PageRequest, number},
     html,
     http::Response,
+    request::{PageRequest, number},
     server::Reply,
 };
 

@@ -3,7 +3,7 @@ use std::{
     net::TcpStream,
 };
 
-use super::{html::example, visit::Visit, *};
+use super::{html::example, visitors::Visit, *};
 
 /// A connection to the site, as a browser keeps one.
 struct Connection(BufReader<TcpStream>);

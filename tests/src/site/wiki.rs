@@ -7,7 +7,7 @@ use std::{fmt::Write, time::Duration};
 
 use encoding_rs::{EUC_JP, Encoding, SHIFT_JIS, UTF_8};
 
-use super::{ask::PageRequest, http::Response, server::Reply};
+use super::{http::Response, request::PageRequest, server::Reply};
 
 /// A file in `tests/site/wiki/`.
 macro_rules! file {
@@ -141,7 +141,7 @@ impl Article {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::site::{http::Request, visit::Visit};
+    use crate::site::{http::Request, visitors::Visit};
 
     #[test]
     fn every_link_of_an_article_leads_to_a_page() {

@@ -16,9 +16,9 @@ fn size(path: &Path) -> (u32, u32) {
     (number(16), number(20))
 }
 
-/// A visitor, and the names of the files in its folder of pictures.
-fn pictures(visitor: &Visitor) -> Vec<String> {
-    let entries = fs::read_dir(visitor.project.path().join("pictures")).into_iter().flatten().flatten();
+/// A visitor, and the names of the files in its folder of screenshots.
+fn screenshots(visitor: &Visitor) -> Vec<String> {
+    let entries = fs::read_dir(visitor.project.path().join("screenshots")).into_iter().flatten().flatten();
     let mut names: Vec<_> = entries.map(|entry| entry.file_name().to_str().unwrap().to_owned()).collect();
     names.sort();
     names
@@ -27,16 +27,16 @@ fn pictures(visitor: &Visitor) -> Vec<String> {
 #[test]
 fn the_four_tools_take_pictures() {
     let visitor = Visitor::with_browser();
-    let path = visitor.project.path().join("pictures");
+    let path = visitor.project.path().join("screenshots");
     let of = |tool: Tool, name: &str, more: &[&str]| -> Output {
-        tool.args(["--screenshot", &format!("pictures/{name}")]).args(more).run()
+        tool.args(["--screenshot", &format!("screenshots/{name}")]).args(more).run()
     };
     let run = of(visitor.navigate("/act/picture"), "window.png", &[]);
     let screenshot = &run.answer()["screenshot"];
     let window = size(&path.join("window.png"));
     assert_eq!(screenshot["path"], json!(path.join("window.png")));
     assert_eq!((&screenshot["width"], &screenshot["height"]), (&json!(window.0), &json!(window.1)));
-    // The pictures of the page are loaded; the one further down when it is shown.
+    // The images of the page are loaded; the one further down when it is shown.
     assert_eq!((visitor.site.count("/content/image"), visitor.site.count("/slow/image/300/file")), (1, 0));
     of(visitor.navigate("/act/picture"), "whole.png", &["--full-page"]).answer();
     let whole = size(&path.join("whole.png"));
@@ -57,10 +57,10 @@ fn the_four_tools_take_pictures() {
     // The numbers are gone from the page.
     of(visitor.look(), "after.png", &second).answer();
     assert_eq!(fs::read(path.join("plain.png")).unwrap(), fs::read(path.join("after.png")).unwrap());
-    // A page that is longer than a picture can be.
+    // A page that is longer than a screenshot can be.
     let tall = of(visitor.navigate("/act/tall"), "tall.png", &["--full-page"]);
     assert_eq!((&tall.answer()["screenshot"]["cut"], size(&path.join("tall.png")).1), (&json!(true), 16_383));
-    let printed = visitor.navigate("/act/picture").args(["--print-pdf", "pictures/page.pdf"]).run();
+    let printed = visitor.navigate("/act/picture").args(["--print-pdf", "screenshots/page.pdf"]).run();
     assert_eq!(printed.answer()["pdf_path"], json!(path.join("page.pdf")));
     assert!(fs::read(path.join("page.pdf")).unwrap().starts_with(b"%PDF-"));
 }
@@ -68,37 +68,41 @@ fn the_four_tools_take_pictures() {
 #[test]
 fn a_picture_leaves_what_was_done_in_the_page() {
     let visitor = Visitor::with_browser();
-    let picture = visitor.project.path().join("pictures/acted.png");
+    let screenshot = visitor.project.path().join("screenshots/acted.png");
     visitor.act("/act/picture", r##"[{"click":"#b"}]"##).run().answer();
     assert_eq!(visitor.site.count("/content/image"), 0);
-    // What the page looks like with one pixel in the picture's place.
-    let look = |name: &str| visitor.look().args(["--screenshot", &format!("pictures/{name}.png")]).run();
+    // What the page looks like with one pixel in the screenshot's place.
+    let look = |name: &str| visitor.look().args(["--screenshot", &format!("screenshots/{name}.png")]).run();
     look("acted").answer();
     assert_eq!((visitor.site.count("/act/picture"), visitor.site.count("/content/image")), (1, 1));
     let text = visitor.extract_open().args(["--selector", "body"]).run();
     let text = fs::read_to_string(text.answer()["file_path"].as_str().unwrap()).unwrap();
     assert!(text.contains("Shown: pressed"), "{text}");
-    let acted = fs::read(&picture).unwrap();
+    let acted = fs::read(&screenshot).unwrap();
     look("again").answer();
     assert_eq!(visitor.site.count("/content/image"), 1);
-    // Loaded with its pictures from the start, it looks the same.
+    // Loaded with its images from the start, it looks the same.
     let steps = visitor.act("/act/picture", r##"[{"click":"#b"}]"##).arg("--reload");
-    steps.args(["--screenshot", "pictures/whole.png"]).run().answer();
+    steps.args(["--screenshot", "screenshots/whole.png"]).run().answer();
     assert_eq!(visitor.site.count("/act/picture"), 2);
-    assert!(size(&picture) == size(&picture.with_file_name("whole.png")) && acted.len() > 5_000, "{}", acted.len());
+    assert!(
+        size(&screenshot) == size(&screenshot.with_file_name("whole.png")) && acted.len() > 5_000,
+        "{}",
+        acted.len()
+    );
 }
 
 #[test]
 fn no_file_is_left_where_there_is_no_picture() {
     let visitor = Visitor::with_browser();
-    let take = |tool: Tool, args: &[&str]| tool.args(["--screenshot", "pictures/a.png"]).args(args).run();
+    let take = |tool: Tool, args: &[&str]| tool.args(["--screenshot", "screenshots/a.png"]).args(args).run();
     take(visitor.navigate("/act/tall"), &["--screenshot-selector", ".none"]).error("SELECTOR_NOT_FOUND");
     take(visitor.navigate("/act/tall"), &["--screenshot-selector", "#none"]).error("SELECTOR_NOT_FOUND");
     let run = take(visitor.navigate("/act/tall"), &["--screenshot-selector", "p["]);
     assert_eq!(run.error("ARGUMENT_ERROR")["details"]["argument"], "--screenshot-selector");
     take(visitor.navigate("/broken/nothing"), &[]).error("NAVIGATION_FAILED");
     take(visitor.act("/act/tall", r#"[{"click":"button:None"}]"#), &[]).error("ELEMENT_NOT_FOUND");
-    assert_eq!(pictures(&visitor), Vec::<String>::new());
+    assert_eq!(screenshots(&visitor), Vec::<String>::new());
     // Before anything is loaded.
     let before = visitor.site.requests().len();
     let run = visitor.navigate("/act/tall").args(["--screenshot", "a.gif"]).run();

@@ -16,17 +16,17 @@ use ragmaker_work_state::{Conversation, Work, rendered};
 use serde_json::{Value, json};
 
 use crate::{
-    approve::{Approvals, NEEDS_APPROVAL, Verdict},
+    approve::{Approvals, CallDecision, NEEDS_APPROVAL},
     compaction,
     known_keys::KnownKeys,
     log::Log,
     machine::{Decision, Effect, Event, INTERRUPTED, Note, State, Stop, next},
-    prompts::{Facts, Language},
+    prompts::{Language, PromptValues},
     rules::Rules,
     screen::Screen,
     session::{Session, WHOLE},
     terminal::Terminal,
-    tools::{AvailableTool, Outcome, Tools},
+    tools::{AvailableTool, ToolOutcome, Tools},
 };
 
 /// The turn took too many steps, or the same step again and again.
@@ -206,7 +206,7 @@ impl Agent {
 
     fn system(&self) -> String {
         let date = ragmaker_fs::rfc3339(SystemTime::now());
-        self.language.system(&Facts {
+        self.language.system(&PromptValues {
             folder: &self.project.root().to_string_lossy(),
             date: date.get(..10).unwrap_or_default(),
             tools: &self.tools.names(),
@@ -250,7 +250,7 @@ impl Agent {
     }
 
     /// Runs calls that change nothing, at the same time.
-    fn at_once(&self, calls: &[Call]) -> Vec<Outcome> {
+    fn at_once(&self, calls: &[Call]) -> Vec<ToolOutcome> {
         let outcomes: Vec<_> = calls.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -266,32 +266,32 @@ impl Agent {
                 });
             }
         });
-        let outcome = |outcome: Mutex<Option<Outcome>>| {
+        let outcome = |outcome: Mutex<Option<ToolOutcome>>| {
             let outcome = outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
-            outcome.unwrap_or_else(|| Outcome::refused(INTERNAL_ERROR.error("the call was lost")))
+            outcome.unwrap_or_else(|| ToolOutcome::refused(INTERNAL_ERROR.error("the call was lost")))
         };
         outcomes.into_iter().map(outcome).collect()
     }
 
     /// Runs a call, after its approval if it needs one.
-    fn alone(&mut self, call: &Call) -> Result<Outcome, Error> {
+    fn alone(&mut self, call: &Call) -> Result<ToolOutcome, Error> {
         let tools = Arc::clone(&self.tools);
         let tool = match tools.find(&call.name) {
             Ok(tool) => tool,
-            Err(error) => return Ok(Outcome::refused(error)),
+            Err(error) => return Ok(ToolOutcome::refused(error)),
         };
         let mut call = call.clone();
         let original = call.arguments.clone();
         let mut allowed_by = "rule";
         let mut approval = match self.approvals.verdict(tool) {
-            Verdict::Run(approval) => {
+            CallDecision::Run(approval) => {
                 if approval == Approval::Granted {
                     allowed_by = "mode";
                 }
                 approval
             }
-            Verdict::Refuse(error) => return self.refuse(&call, error),
-            Verdict::Ask(what) => match self.ask(tool, &mut call, &what)? {
+            CallDecision::Refuse(error) => return self.refuse(&call, error),
+            CallDecision::Ask(what) => match self.ask(tool, &mut call, &what)? {
                 Ok(approval) => approval,
                 Err(refused) => return Ok(refused),
             },
@@ -335,7 +335,7 @@ impl Agent {
     }
 
     /// Logs how the gate of a tool decided about a call, and who allowed a call that ran.
-    fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &Outcome, allowed_by: Option<&str>) {
+    fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &ToolOutcome, allowed_by: Option<&str>) {
         let code = outcome.error_code.as_deref();
         if self.log.is_on() && tool.asks_itself() {
             let answer: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
@@ -353,7 +353,7 @@ impl Agent {
 /// Recording of events, and failures.
 impl Agent {
     /// Writes down how a call ended. What is too long for the model is kept in a file.
-    fn ended(&mut self, call: &Call, outcome: &Outcome) -> Result<Vec<Effect>, Error> {
+    fn ended(&mut self, call: &Call, outcome: &ToolOutcome) -> Result<Vec<Effect>, Error> {
         self.calls.push(json!({"name": call.name, "arguments": call.arguments, "error_code": outcome.error_code}));
         let milliseconds = u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX);
         if self.log.is_on() {

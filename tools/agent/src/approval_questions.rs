@@ -10,7 +10,7 @@ use crate::{
     machine::{Decision, Event},
     sanitize,
     terminal::{Question, Reply, object, spelled},
-    tools::{AvailableTool, Outcome},
+    tools::{AvailableTool, ToolOutcome},
 };
 
 impl Agent {
@@ -20,7 +20,7 @@ impl Agent {
         tool: &AvailableTool,
         call: &mut Call,
         what: &str,
-    ) -> Result<Result<Approval, Outcome>, Error> {
+    ) -> Result<Result<Approval, ToolOutcome>, Error> {
         let question = Question {
             title: &format!("{} {what}", tool.name()),
             details: &spelled(&call.arguments),
@@ -38,7 +38,7 @@ impl Agent {
         tool: &AvailableTool,
         call: &mut Call,
         error: &Value,
-    ) -> Result<Result<Approval, Outcome>, Error> {
+    ) -> Result<Result<Approval, ToolOutcome>, Error> {
         let details = &error["details"];
         let line = call.arguments["command"].as_str();
         // What decides which later lines are approved as well is said by the choice "always".
@@ -71,7 +71,7 @@ impl Agent {
         call: &mut Call,
         reply: Reply,
         details: &Value,
-    ) -> Result<Result<Approval, Outcome>, Error> {
+    ) -> Result<Result<Approval, ToolOutcome>, Error> {
         let id = call.id.clone();
         let (decision, reason) = match reply {
             Reply::Yes => (Decision::Approved, String::new()),
@@ -86,7 +86,7 @@ impl Agent {
             Reply::No(words) => (Decision::Denied, words),
             Reply::Interrupted => {
                 self.cancel.cancel();
-                return Ok(Err(Outcome::refused(CANCELLED.error("interrupted by the user"))));
+                return Ok(Err(ToolOutcome::refused(CANCELLED.error("interrupted by the user"))));
             }
         };
         self.take(Event::Approval { id, decision, reason: reason.clone() })?;
@@ -94,14 +94,14 @@ impl Agent {
             let said = if reason.is_empty() { "without a word" } else { "and says" };
             let error = DENIED_BY_USER
                 .error(format!("the person denied the call {said}: {reason}").trim_end_matches(": ").to_owned());
-            return Ok(Err(Outcome::refused(error.detail("words", reason))));
+            return Ok(Err(ToolOutcome::refused(error.detail("words", reason))));
         }
         Ok(Ok(Approval::Granted))
     }
 
-    pub(crate) fn refuse(&mut self, call: &Call, error: Error) -> Result<Outcome, Error> {
+    pub(crate) fn refuse(&mut self, call: &Call, error: Error) -> Result<ToolOutcome, Error> {
         let reason = error.message().to_owned();
         self.take(Event::Approval { id: call.id.clone(), decision: Decision::Refused, reason })?;
-        Ok(Outcome::refused(error))
+        Ok(ToolOutcome::refused(error))
     }
 }

@@ -18,7 +18,7 @@ const NOBODY: &str = "Nobody can be asked here. Do without it, and say in the an
 
 /// The decision about a call.
 #[derive(Debug)]
-pub(crate) enum Verdict {
+pub(crate) enum CallDecision {
     /// It runs, with this said of it to the tool.
     Run(Approval),
     /// A person is asked; this is what the call would do.
@@ -29,7 +29,7 @@ pub(crate) enum Verdict {
 
 /// The calls that are approved together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum ApprovalScope {
     /// All of a tool.
     Tool(String),
     /// Command lines that are one plain command and begin with these words.
@@ -44,8 +44,8 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: Approve,
-    configured: HashSet<Kind>,
-    always: HashSet<Kind>,
+    configured: HashSet<ApprovalScope>,
+    always: HashSet<ApprovalScope>,
 }
 
 impl Approvals {
@@ -58,7 +58,7 @@ impl Approvals {
             let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
             let text = line.trim().to_owned();
             (!words.is_empty())
-                .then_some([Kind::Words(words, commands.network), Kind::Text(text, commands.network)])
+                .then_some([ApprovalScope::Words(words, commands.network), ApprovalScope::Text(text, commands.network)])
                 .into_iter()
                 .flatten()
         };
@@ -67,21 +67,21 @@ impl Approvals {
     }
 
     /// The decision about a call of `tool`.
-    pub(crate) fn verdict(&self, tool: &AvailableTool) -> Verdict {
+    pub(crate) fn verdict(&self, tool: &AvailableTool) -> CallDecision {
         let refuse =
-            |what: &str| Verdict::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())).remedy(NOBODY));
+            |what: &str| CallDecision::Refuse(NEEDS_APPROVAL.error(format!("{} {what}", tool.name())).remedy(NOBODY));
         let approves_all = self.mode == Approve::All;
         if tool.asks_itself() {
             // It runs what only reads, and fails where it needs an approval.
-            return Verdict::Run(if approves_all { Approval::Granted } else { Approval::Pending });
+            return CallDecision::Run(if approves_all { Approval::Granted } else { Approval::Pending });
         }
         match self.mode {
-            _ if tool.is_read_only() => Verdict::Run(Approval::Pending),
+            _ if tool.is_read_only() => CallDecision::Run(Approval::Pending),
             Approve::Read => refuse("changes something, and only reading is allowed"),
-            _ if !tool.is_destructive() || approves_all => Verdict::Run(Approval::Granted),
-            _ if self.is_known(tool, &Value::Null) => Verdict::Run(Approval::Granted),
+            _ if !tool.is_destructive() || approves_all => CallDecision::Run(Approval::Granted),
+            _ if self.is_known(tool, &Value::Null) => CallDecision::Run(Approval::Granted),
             Approve::Never => refuse(&format!("{}, which needs approval", tool.risk())),
-            _ => Verdict::Ask(tool.risk()),
+            _ => CallDecision::Ask(tool.risk()),
         }
     }
 
@@ -101,8 +101,8 @@ impl Approvals {
         let words = words(details);
         self.always.iter().any(|kind| match kind {
             // Without the network it can do less.
-            Kind::Words(first, with_network) => words.starts_with(first) && *with_network >= network,
-            Kind::Text(line, with_network) => {
+            ApprovalScope::Words(first, with_network) => words.starts_with(first) && *with_network >= network,
+            ApprovalScope::Text(line, with_network) => {
                 details["command"].as_str().is_some_and(|command| command.trim() == line) && *with_network >= network
             }
             kind => *kind == self::kind(tool, details),
@@ -123,13 +123,13 @@ impl Approvals {
 /// The calls that are approved together with this one: the calls of a tool, or the plain commands with the same program
 /// and subcommand. A line that is more than one plain command, or whose beginning does not say what it does, is approved
 /// only for itself.
-pub(crate) fn kind(tool: &AvailableTool, details: &Value) -> Kind {
-    let Some(line) = details["command"].as_str() else { return Kind::Tool(tool.name().to_owned()) };
+pub(crate) fn kind(tool: &AvailableTool, details: &Value) -> ApprovalScope {
+    let Some(line) = details["command"].as_str() else { return ApprovalScope::Tool(tool.name().to_owned()) };
     let network = details["network"] == true;
     let alike = details["alike"].as_u64().and_then(|count| usize::try_from(count).ok()).filter(|count| *count > 0);
     match alike.and_then(|count| words(details).get(..count).map(<[String]>::to_vec)) {
-        Some(first) => Kind::Words(first, network),
-        None => Kind::Line(line.to_owned(), details["cwd"].as_str().unwrap_or_default().to_owned(), network),
+        Some(first) => ApprovalScope::Words(first, network),
+        None => ApprovalScope::Line(line.to_owned(), details["cwd"].as_str().unwrap_or_default().to_owned(), network),
     }
 }
 
@@ -139,7 +139,7 @@ fn words(details: &Value) -> Vec<String> {
     words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ApprovalScope {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Tool(name) => f.write_str(name),
@@ -223,9 +223,9 @@ mod tests {
             let approvals = Approvals::new(mode, can_ask, &commands(&[]));
             for (name, expected) in [("read_file", read), ("create_directory", add), ("delete_file", destroy)] {
                 let verdict = match approvals.verdict(tools.find(name).unwrap()) {
-                    Verdict::Run(_) => "run",
-                    Verdict::Ask(_) => "ask",
-                    Verdict::Refuse(error) => {
+                    CallDecision::Run(_) => "run",
+                    CallDecision::Ask(_) => "ask",
+                    CallDecision::Refuse(error) => {
                         assert!(error.is(NEEDS_APPROVAL));
                         "refuse"
                     }

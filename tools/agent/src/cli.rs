@@ -16,7 +16,7 @@ use crate::{
     conversation,
     interrupt::Signals,
     piped,
-    report::{End, Report},
+    report::{End, RunReport},
     screen::Form,
     start,
 };
@@ -41,7 +41,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     panic::set_hook(Box::new(|_| ()));
     let is_silent = arguments.request.iter().all(|word| word.trim().is_empty());
     let is_conversation = is_silent && arguments.output == Form::Text && io::stdin().is_terminal();
-    let report = Arc::new(Report::new(arguments.output, is_conversation));
+    let report = Arc::new(RunReport::new(arguments.output, is_conversation));
     let signals = Signals::watch(Arc::clone(&report), is_conversation);
     let end = panic::catch_unwind(AssertUnwindSafe(|| run(&arguments, host, is_conversation, &signals)));
     let end = end.unwrap_or_else(|_| Err(INTERNAL_ERROR.error("the program failed unexpectedly")));
@@ -63,7 +63,7 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
         agent.warn(piped::silence());
     }
     if is_conversation {
-        conversation::hold(agent, signals, is_resumed);
+        conversation::run(agent, signals, is_resumed);
         return Ok(End::Left);
     }
     let answer = if text.trim().is_empty() {

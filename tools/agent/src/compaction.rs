@@ -10,9 +10,9 @@ use crate::{
 };
 
 /// The share of the context window, in percent, over which the conversation is summarised.
-const FULL: usize = 75;
+const COMPACTION_PERCENT: usize = 75;
 /// The share of it that the part which stays may take.
-const KEPT: usize = 40;
+const KEPT_PERCENT: usize = 40;
 /// The number of lines at the start and at the end that a shortened result keeps.
 const LINES: usize = 20;
 /// The maximum length in characters of those lines: JSON often is one long line.
@@ -24,7 +24,7 @@ pub(crate) fn cut(history: &History, used: usize, rules: &Rules, force: bool) ->
     let turns = history.turns();
     let is_long = rules.max_turns > 0 && turns.len() > rules.max_turns;
     let window = rules.context_tokens;
-    let is_full = force || window > 0 && used > window / 100 * FULL;
+    let is_full = force || window > 0 && used > window / 100 * COMPACTION_PERCENT;
     if !is_long && !is_full {
         return None;
     }
@@ -34,7 +34,7 @@ pub(crate) fn cut(history: &History, used: usize, rules: &Rules, force: bool) ->
     if is_full {
         let mut size: usize = all[cut..].iter().map(tokens).sum();
         // The estimate and the window were wrong where an endpoint refuses the history.
-        let most = if force { all.iter().map(tokens).sum::<usize>() / 2 } else { window / 100 * KEPT };
+        let most = if force { all.iter().map(tokens).sum::<usize>() / 2 } else { window / 100 * KEPT_PERCENT };
         // Whole turns while there are any, then units of the last one.
         while size > most && cut < all.len().saturating_sub(1) {
             let next = turns.iter().copied().find(|turn| *turn > cut);
@@ -255,7 +255,7 @@ mod tests {
                 prop_assert_eq!(short.broken(), None);
                 prop_assert_eq!(&short.messages()[1..], &history.messages()[at..]);
                 prop_assert!(short.turns().len() <= history.turns().len());
-                if !force && used(&history) <= window / 100 * FULL {
+                if !force && used(&history) <= window / 100 * COMPACTION_PERCENT {
                     prop_assert_eq!(short.turns().len(), kept_turns.min(turns.len()));
                 }
                 // A second summary takes the first in.

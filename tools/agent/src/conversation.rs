@@ -25,7 +25,7 @@ enum Continuation {
 }
 
 /// Holds a conversation until the person leaves, or a signal ends the program.
-pub(crate) fn hold(mut agent: Agent, signals: &Signals, is_resumed: bool) {
+pub(crate) fn run(mut agent: Agent, signals: &Signals, is_resumed: bool) {
     note(&format!(
         "ragmaker-agent, {} tools, model {}; /help for commands, Ctrl-D to leave",
         agent.tools.declarations().len(),
@@ -35,7 +35,7 @@ pub(crate) fn hold(mut agent: Agent, signals: &Signals, is_resumed: bool) {
         show_last(&agent);
     }
     if let Some(answer) = signals.run(|| agent.go_on()) {
-        shown(answer);
+        print_answer(answer);
     }
     let mut interrupted: Option<Instant> = None;
     while signals.ended_by().is_none() {
@@ -68,7 +68,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
         agent.request = request.to_owned();
         let answer = signals.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
         let is_interrupted = answer.as_ref().is_err_and(|error| error.is(CANCELLED));
-        shown(answer);
+        print_answer(answer);
         if is_interrupted { Continuation::Interrupted } else { Continuation::Continue }
     };
     match command {
@@ -124,7 +124,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
 }
 
 /// An answer was shown as it was written; an error is shown here.
-fn shown(answer: Result<String, Error>) {
+fn print_answer(answer: Result<String, Error>) {
     match answer {
         // A terminal that is gone ends the program by a signal.
         Ok(_) => drop(print("\n")),

@@ -16,7 +16,7 @@ use std::{
 use ragmaker_model::Cancel;
 use ragmaker_tool::Error;
 
-use crate::{report::Report, signal::Signal, terminal::Editing};
+use crate::{report::RunReport, signal::Signal, terminal::Editing};
 
 /// The work that signals end.
 #[derive(Clone, Debug)]
@@ -31,12 +31,12 @@ struct Watched {
     /// Whether a step is under way.
     is_step: AtomicBool,
     editing: Editing,
-    report: Arc<Report>,
+    report: Arc<RunReport>,
 }
 
 impl Signals {
     /// Acts on signals from now on.
-    pub(crate) fn watch(report: Arc<Report>, is_conversation: bool) -> Self {
+    pub(crate) fn watch(report: Arc<RunReport>, is_conversation: bool) -> Self {
         let watched = Arc::new(Watched {
             cancel: Cancel::default(),
             ended_by: AtomicI32::new(0),

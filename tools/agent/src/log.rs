@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use crate::machine::State;
 
 /// The size at which a file is put aside.
-const FULL: u64 = 10 << 20;
+const MAX_LOG_BYTES: u64 = 10 << 20;
 /// The number of old log files that are kept.
-const KEPT: u32 = 3;
+const MAX_LOG_FILES: u32 = 3;
 
 /// The log, if it is open.
 #[derive(Debug, Default)]
@@ -134,14 +134,14 @@ impl Open {
 
     /// Begins a new file if this one is full with `more` bytes.
     fn rotate_if_full(&mut self, more: usize) {
-        if self.file.metadata().is_ok_and(|data| data.len() > 0 && data.len() + more as u64 > FULL) {
+        if self.file.metadata().is_ok_and(|data| data.len() > 0 && data.len() + more as u64 > MAX_LOG_BYTES) {
             self.rotate();
         }
     }
 
     fn rotate(&mut self) {
         let aside = |number: u32| self.path.with_extension(format!("{number}.jsonl"));
-        for number in (1..KEPT).rev() {
+        for number in (1..MAX_LOG_FILES).rev() {
             let _ = fs::rename(aside(number), aside(number + 1));
         }
         let _ = fs::rename(&self.path, aside(1));

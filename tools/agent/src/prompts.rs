@@ -13,7 +13,7 @@ pub(crate) enum Language {
 }
 
 /// The facts for the prompts, in addition to the tools.
-pub(crate) struct Facts<'a> {
+pub(crate) struct PromptValues<'a> {
     /// The project's folder.
     pub(crate) folder: &'a str,
     /// Today.
@@ -31,7 +31,7 @@ const REQUEST: usize = 2_000;
 
 impl Language {
     /// The instructions.
-    pub(crate) fn system(self, facts: &Facts<'_>) -> String {
+    pub(crate) fn system(self, facts: &PromptValues<'_>) -> String {
         let template = match self {
             Self::Japanese => include_str!("prompts/ja/system.md"),
             Self::English => include_str!("prompts/en/system.md"),
@@ -109,8 +109,13 @@ mod tests {
     #[test]
     fn every_placeholder_is_filled_once() {
         for language in [Language::Japanese, Language::English] {
-            let facts =
-                Facts { folder: "/p", date: "2026-11-24", tools: "think, work", work: "{{tools}}", request: "潮汐?" };
+            let facts = PromptValues {
+                folder: "/p",
+                date: "2026-11-24",
+                tools: "think, work",
+                work: "{{tools}}",
+                request: "潮汐?",
+            };
             let text = language.system(&facts);
             for value in ["/p", "2026-11-24", "think, work", "潮汐?", std::env::consts::OS] {
                 assert!(text.contains(value), "{value}");

@@ -2,7 +2,7 @@
 //! those that do not hold, and what still does not hold is marked.
 
 use ragmaker_catalog::Catalog;
-use ragmaker_citation::{ClaimReport, Verdict, check, claims};
+use ragmaker_citation::{ClaimReport, ClaimVerdict, check, claims};
 use ragmaker_tool::{Caller, Error, Invocation};
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ impl Agent {
     pub(crate) fn sources(&self, answer: &str) -> Vec<Value> {
         let claim = |claim: ClaimReport| {
             let mut source = json!(claim);
-            source["found"] = (claim.verdict == Verdict::Found).into();
+            source["found"] = (claim.verdict == ClaimVerdict::Found).into();
             source
         };
         let addresses = found(answer, self.state.history.messages());
@@ -61,7 +61,7 @@ impl Agent {
             json!({"quote": claim.quote, "citation": claim.citation, "verdict": claim.verdict,
                 "correct_citation": claim.correct_citation})
         };
-        self.claims(answer).into_iter().filter(|claim| claim.verdict != Verdict::Found).map(told).collect()
+        self.claims(answer).into_iter().filter(|claim| claim.verdict != ClaimVerdict::Found).map(told).collect()
     }
 
     /// The claims of `answer`, checked; none if the knowledge bases cannot be read.

@@ -48,14 +48,14 @@ impl End {
 
 /// The report of this process.
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct RunReport {
     form: Form,
     /// Whether a person holds a conversation, which needs no report.
     is_conversation: bool,
     is_made: Mutex<bool>,
 }
 
-impl Report {
+impl RunReport {
     /// The report of a run whose output has this form.
     pub(crate) fn new(form: Form, is_conversation: bool) -> Self {
         Self { form, is_conversation, is_made: Mutex::new(false) }

@@ -9,11 +9,11 @@ use std::fmt::{self, Write};
 /// Removes control sequences from text that arrives in pieces, wherever it is split.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleaner {
-    state: State,
+    state: EscapeState,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum EscapeState {
     #[default]
     Text,
     /// After an escape character.
@@ -35,25 +35,34 @@ impl Cleaner {
         for c in piece.chars() {
             self.state = match (self.state, c) {
                 // A line break ends whatever was not ended: a sequence never contains one.
-                (State::Text8 | State::Text8Escape | State::Control | State::Escape | State::Designation, '\n') => {
+                (
+                    EscapeState::Text8
+                    | EscapeState::Text8Escape
+                    | EscapeState::Control
+                    | EscapeState::Escape
+                    | EscapeState::Designation,
+                    '\n',
+                ) => {
                     clean.push(c);
-                    State::Text
+                    EscapeState::Text
                 }
-                (State::Text8, '\u{7}' | '\u{9c}') | (State::Text8Escape, '\\') => State::Text,
-                (State::Text8, '\u{1b}') => State::Text8Escape,
-                (State::Text8 | State::Text8Escape, _) => State::Text8,
-                (_, '\u{1b}') => State::Escape,
-                (_, '\u{9b}') | (State::Escape, '[') | (State::Control, ' '..='?') => State::Control,
-                (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') | (State::Escape, ']' | 'P' | 'X' | '^' | '_') => {
-                    State::Text8
+                (EscapeState::Text8, '\u{7}' | '\u{9c}') | (EscapeState::Text8Escape, '\\') => EscapeState::Text,
+                (EscapeState::Text8, '\u{1b}') => EscapeState::Text8Escape,
+                (EscapeState::Text8 | EscapeState::Text8Escape, _) => EscapeState::Text8,
+                (_, '\u{1b}') => EscapeState::Escape,
+                (_, '\u{9b}') | (EscapeState::Escape, '[') | (EscapeState::Control, ' '..='?') => EscapeState::Control,
+                (_, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') | (EscapeState::Escape, ']' | 'P' | 'X' | '^' | '_') => {
+                    EscapeState::Text8
                 }
-                (State::Escape, ' '..='/') => State::Designation,
-                (State::Escape | State::Designation, _) | (State::Control, '@'..='~') => State::Text,
-                (State::Text | State::Control, c) => {
+                (EscapeState::Escape, ' '..='/') => EscapeState::Designation,
+                (EscapeState::Escape | EscapeState::Designation, _) | (EscapeState::Control, '@'..='~') => {
+                    EscapeState::Text
+                }
+                (EscapeState::Text | EscapeState::Control, c) => {
                     if !steers(c) {
                         clean.push(c);
                     }
-                    State::Text
+                    EscapeState::Text
                 }
             };
         }

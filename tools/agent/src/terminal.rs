@@ -37,7 +37,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
 const HISTORY: usize = 1_000;
 /// The maximum number of lines of the text in a call that a question shows, and the most characters of a line. A command is shown
 /// whole.
-const SHOWN: (usize, usize) = (40, 2_000);
+const MAX_PREVIEW: (usize, usize) = (40, 2_000);
 
 /// The interval at which a person's editor is interrupted until it returns: a signal just before it waits is lost.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -246,12 +246,12 @@ impl Question<'_> {
             return all.map(str::to_owned).collect();
         }
         let line = |line: &str| {
-            let start = crate::compaction::first(line, SHOWN.1);
+            let start = crate::compaction::first(line, MAX_PREVIEW.1);
             let left_out = line[start.len()..].chars().count();
             if left_out == 0 { start.to_owned() } else { format!("{start} … {left_out} more characters") }
         };
-        let mut shown: Vec<_> = all.clone().take(SHOWN.0).map(line).collect();
-        let more = all.count().saturating_sub(SHOWN.0);
+        let mut shown: Vec<_> = all.clone().take(MAX_PREVIEW.0).map(line).collect();
+        let more = all.count().saturating_sub(MAX_PREVIEW.0);
         shown.extend((more > 0).then(|| format!("… {more} more lines")));
         shown
     }
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_question_says_what_it_leaves_out() {
-        let details = format!("{}\u{1b}[2K\n{}", "x".repeat(SHOWN.1 + 7), "line\n".repeat(60));
+        let details = format!("{}\u{1b}[2K\n{}", "x".repeat(MAX_PREVIEW.1 + 7), "line\n".repeat(60));
         let question = |is_whole| Question { title: "", details: &details, is_whole, kind: "", editable: "" };
         let lines = question(false).lines();
         assert_eq!((lines.len(), lines[40].as_str()), (41, "… 21 more lines"));

@@ -13,7 +13,7 @@ use std::{
 use ragmaker_config::Commands;
 use ragmaker_external_tools::TOOL_TIMED_OUT;
 use ragmaker_model::{Call, Declaration, Declarations};
-use ragmaker_registry::{Format, Selection, Tool, ToolDeclaration, declarations, subprocess, unknown_tool};
+use ragmaker_registry::{DeclarationFormat, Selection, Tool, ToolDeclaration, declarations, subprocess, unknown_tool};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, NEEDS_APPROVAL, Toolset,
     arguments::{Members, nearest},
@@ -66,7 +66,7 @@ pub(crate) struct RegistrySettings {
 
 /// The end of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Outcome {
+pub(crate) struct ToolOutcome {
     /// The answer or the error, as the tools print it.
     pub(crate) text: String,
     /// Whether it is an error.
@@ -170,7 +170,7 @@ impl Tools {
     }
 
     /// Runs a call, with what a person said about it, as long as `goes_on` says so.
-    pub(crate) fn run(&self, call: &Call, approval: &Approval, goes_on: &(dyn Fn() -> bool + Sync)) -> Outcome {
+    pub(crate) fn run(&self, call: &Call, approval: &Approval, goes_on: &(dyn Fn() -> bool + Sync)) -> ToolOutcome {
         let start = Instant::now();
         let answer = self.find(&call.name).and_then(|tool| {
             let arguments = arguments(call)?;
@@ -184,7 +184,7 @@ impl Tools {
                 }
             })
         });
-        Outcome::of(answer, start.elapsed())
+        ToolOutcome::of(answer, start.elapsed())
     }
 }
 
@@ -192,7 +192,7 @@ impl AvailableTool {
     fn declaration(&self) -> Declaration {
         match self {
             Self::Registry(declaration) => {
-                let tool = declaration.to(Format::OpenAi);
+                let tool = declaration.to(DeclarationFormat::OpenAi);
                 let function = &tool["function"];
                 Declaration {
                     name: declaration.name().to_owned(),
@@ -337,7 +337,7 @@ impl RegistrySettings {
     }
 }
 
-impl Outcome {
+impl ToolOutcome {
     /// The outcome of a call that ended so.
     pub(crate) fn of(answer: Result<Value, Error>, took: Duration) -> Self {
         let mut value = answer.unwrap_or_else(|error| serde_json::to_value(error).unwrap_or_default());
@@ -463,7 +463,7 @@ mod tests {
     #[test]
     fn a_picture_is_not_told_as_text() {
         let answer = json!({"status": "success", "mime_type": "image/png", "data": "AAAA", "width": 1});
-        let outcome = Outcome::of(Ok(answer), Duration::ZERO);
+        let outcome = ToolOutcome::of(Ok(answer), Duration::ZERO);
         assert!(!outcome.text.contains("AAAA") && outcome.text.contains("width"));
     }
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_desktop::{Question, ask};
-use ragmaker_files::{NOT_A_DIRECTORY, input_directory, shown};
+use ragmaker_files::{NOT_A_DIRECTORY, input_directory, lossy_text};
 use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
@@ -70,6 +70,6 @@ impl Tool for Args {
         if !self.multiple {
             chosen.truncate(1);
         }
-        Ok(Answer { directories: chosen.into_iter().map(|path| shown(path).0).collect() })
+        Ok(Answer { directories: chosen.into_iter().map(|path| lossy_text(path).0).collect() })
     }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{ActResult, Browsing, Changes, Consent, Ready, Step, Target, Visit, codes};
+use ragmaker_browser::{ActResult, Changes, Consent, Ready, RestrictedSession, Step, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_files::{InputError, NOT_A_REGULAR_FILE, Roots, io_error, read_standard_input, read_text_file};
 use ragmaker_tool::{
@@ -86,7 +86,7 @@ pub struct Answer {
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
-    /// A copy of the picture.
+    /// A copy of the screenshot.
     #[serde(flatten)]
     pub image: Option<Image>,
 }
@@ -127,7 +127,7 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = Target::new(url.as_ref(), self.reload)?;
         let visit = Visit {
             visible: self.no_headless,

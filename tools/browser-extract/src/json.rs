@@ -1,6 +1,6 @@
 //! `--json-responses`: the JSON answers of a page, saved as documents beside it.
 
-use ragmaker_catalog::Source;
+use ragmaker_catalog::DocumentSource;
 use ragmaker_knowledge::{Destination, now, save_converted};
 use ragmaker_rendered::JsonDocument;
 use ragmaker_tool::Error;
@@ -65,6 +65,12 @@ impl JsonResponses {
 }
 
 /// Where the catalog says that a JSON answer came from: the browser of `session` shows it at its address.
-pub(crate) fn source(session: Option<&str>) -> Source {
-    Source::Browser { session: session.map(str::to_owned), selector: None, from: None, expand: false, scroll: false }
+pub(crate) fn source(session: Option<&str>) -> DocumentSource {
+    DocumentSource::Browser {
+        session: session.map(str::to_owned),
+        selector: None,
+        from: None,
+        expand: false,
+        scroll: false,
+    }
 }

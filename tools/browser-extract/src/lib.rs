@@ -10,7 +10,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::Pattern;
-use ragmaker_browser::{Browsing, Capture, Consent, Expand, Expanded, Load, Ready, Target, codes};
+use ragmaker_browser::{Capture, Consent, Expand, Expanded, Load, Ready, RestrictedSession, Target, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
 use ragmaker_rendered::{FileFacts, Rendered};
@@ -268,7 +268,7 @@ impl Args {
         .plan(invocation)?;
         let json = self.json()?;
         let place = self.named().locate(invocation)?;
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = Target::new(address.as_ref(), self.reload)?;
         let extraction = Extraction { capture: plan.capture(), ..self.extraction(json.as_ref()) };
         let Rendered { mut page, url, document, file, json, .. } = extraction.take(&browsing, target)?;

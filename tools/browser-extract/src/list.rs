@@ -14,11 +14,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use ragmaker_browser::{Browsing, Target};
+use ragmaker_browser::{RestrictedSession, Target};
 use ragmaker_capture::Files;
-use ragmaker_catalog::{Listed, Source};
+use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_files::{InputError, read_standard_input, read_text_file};
-use ragmaker_ingest::{Counts, Page, Run, Store, Summary, Verdict};
+use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
 use ragmaker_knowledge::{SaveTarget, content_hash, title_of};
 use ragmaker_markdown::count_words;
 use ragmaker_rendered::{JsonDocument, Rendered};
@@ -49,7 +49,7 @@ pub struct Pages {
     /// How many pages have each verdict.
     pub counts: Counts,
     /// The pages that are not unchanged, as many as fit.
-    pub pages: Vec<Page>,
+    pub pages: Vec<PageResult>,
     /// The number of pages that are not unchanged.
     pub total: usize,
     /// Whether the answer lacks some of them; the report has all.
@@ -121,7 +121,7 @@ impl Shared {
 
     /// Takes pages until none is left, and sends what each came to.
     fn work(&self, extraction: &Extraction<'_>, invocation: &Invocation, reload: bool, done: &mpsc::SyncSender<Done>) {
-        let browsing = Browsing::new(extraction.session, invocation);
+        let browsing = RestrictedSession::new(extraction.session, invocation);
         let mut queue = self.queue();
         loop {
             // Who has to wait for a browser keeps no page from those who have one.
@@ -230,9 +230,9 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
         }
     }
     if !tasks.is_empty() {
-        output.run.expect(tasks.len());
-        let browsing = Browsing::new(session, invocation)?;
-        let _held = browsing.hold()?;
+        output.run.set_total(tasks.len());
+        let browsing = RestrictedSession::new(session, invocation)?;
+        let _held = browsing.reserve_local()?;
         let list = &List { tabs: browsing.max_parallel_pages(list.tabs), addresses: vec![], ..*list };
         load_all(list, tasks, &mut output, invocation)?;
     }
@@ -284,7 +284,7 @@ impl Output<'_> {
     /// The redirects that the knowledge base knows of: where from, and the document's address.
     fn redirects(&self) -> HashMap<String, String> {
         let from = |(url, listed): (&str, &Listed)| match &listed.source {
-            Some(Source::Browser { from: Some(from), .. }) => Some((from.clone(), url.to_owned())),
+            Some(DocumentSource::Browser { from: Some(from), .. }) => Some((from.clone(), url.to_owned())),
             _ => None,
         };
         self.store.documents().filter_map(from).collect()
@@ -326,7 +326,7 @@ impl Output<'_> {
             files: Files::default(),
         };
         let record = record(&task.requested, stored.verdict, serde_json::to_value(&saved).unwrap_or_default());
-        self.end(Page::stored(url, &stored), record)
+        self.end(PageResult::stored(url, &stored), record)
     }
 
     /// Notes a page that the knowledge base has.
@@ -342,8 +342,8 @@ impl Output<'_> {
                 fields["confidence"] = confidence.into();
             }
         }
-        let page = Page { file_path: file, ..Page::new(url, Verdict::Unchanged, "the catalog has it") };
-        self.end(page, record(requested, Verdict::Unchanged, fields))
+        let page = PageResult { file_path: file, ..PageResult::new(url, PageVerdict::Unchanged, "the catalog has it") };
+        self.end(page, record(requested, PageVerdict::Unchanged, fields))
     }
 
     fn failed(&mut self, requested: &str, error: &Error) -> Result<(), Error> {
@@ -352,11 +352,11 @@ impl Output<'_> {
             record.extend(members);
         }
         record.insert("requested_url".into(), requested.into());
-        let verdict = if error.is_not_allowed() { Verdict::Refused } else { Verdict::Failed };
-        self.end(Page::new(requested, verdict, error.to_string()), record)
+        let verdict = if error.is_not_allowed() { PageVerdict::Refused } else { PageVerdict::Failed };
+        self.end(PageResult::new(requested, verdict, error.to_string()), record)
     }
 
-    fn end(&mut self, page: Page, record: Map<String, Value>) -> Result<(), Error> {
+    fn end(&mut self, page: PageResult, record: Map<String, Value>) -> Result<(), Error> {
         self.print(&record);
         self.run.end(page, record)
     }
@@ -377,7 +377,7 @@ fn saved_earlier(record: &Map<String, Value>) -> usize {
 }
 
 /// The line of a page that is in the knowledge base.
-fn record(requested: &str, verdict: Verdict, fields: Value) -> Map<String, Value> {
+fn record(requested: &str, verdict: PageVerdict, fields: Value) -> Map<String, Value> {
     let mut record = Map::new();
     record.insert("status".into(), "success".into());
     record.insert("requested_url".into(), requested.into());

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use ragmaker_address::Pattern;
-use ragmaker_browser::{Browsing, Capture, Expand, Load, Target, Visit};
-use ragmaker_knowledge::{EMPTY_CONTENT, Source};
+use ragmaker_browser::{Capture, Expand, Load, RestrictedSession, Target, Visit};
+use ragmaker_knowledge::{DocumentSource, EMPTY_CONTENT};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
 use url::Url;
@@ -28,17 +28,17 @@ pub(crate) struct Extraction<'a> {
 
 impl Extraction<'_> {
     /// Where the catalog says that the document at `url` came from, for which `requested` was asked.
-    pub(crate) fn source(&self, requested: Option<&Url>, url: &str) -> Source {
+    pub(crate) fn source(&self, requested: Option<&Url>, url: &str) -> DocumentSource {
         let from = requested.map(ragmaker_address::canonical).filter(|from| from != url);
         let selector = self.selector.map(str::to_owned);
         let Expand { folded: expand, scroll } = self.expand;
-        Source::Browser { session: self.session.map(str::to_owned), selector, from, expand, scroll }
+        DocumentSource::Browser { session: self.session.map(str::to_owned), selector, from, expand, scroll }
     }
 
     /// Whether the document of `source` was taken in the same way: the same part, and as much of it expanded.
-    pub(crate) fn is_way_of(&self, source: &Source) -> bool {
+    pub(crate) fn is_way_of(&self, source: &DocumentSource) -> bool {
         let (selector, expand) = match source {
-            Source::Browser { selector, expand, scroll, .. } => {
+            DocumentSource::Browser { selector, expand, scroll, .. } => {
                 (selector.as_deref(), Expand { folded: *expand, scroll: *scroll })
             }
             _ => (None, Expand::default()),
@@ -47,7 +47,7 @@ impl Extraction<'_> {
     }
 
     /// Goes to the page and converts its content.
-    pub(crate) fn take(&self, browsing: &Browsing, target: Target<'_>) -> Result<Rendered, Error> {
+    pub(crate) fn take(&self, browsing: &RestrictedSession, target: Target<'_>) -> Result<Rendered, Error> {
         let visit = Visit {
             visible: self.visible,
             timeout: self.timeout,

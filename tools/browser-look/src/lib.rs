@@ -4,7 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{
-    Browsing, Consent, ElementScope, ListedElement, LookChanges, LookRequest, PageElements, Target, Visit, codes,
+    Consent, ElementScope, ListedElement, LookChanges, LookRequest, PageElements, RestrictedSession, Target, Visit,
+    codes,
 };
 use ragmaker_capture::{CaptureArgs, Files, Image};
 use ragmaker_tool::{
@@ -99,12 +100,12 @@ pub struct Answer {
     /// The files that were written.
     #[serde(flatten)]
     pub files: Files,
-    /// A copy of the picture.
+    /// A copy of the screenshot.
     #[serde(flatten)]
     pub image: Option<Image>,
 }
 
-/// The size of an answer without --limit and without the picture, in characters.
+/// The size of an answer without --limit and without the screenshot, in characters.
 const ANSWER: usize = 6_000;
 
 impl Tool for Args {
@@ -137,7 +138,7 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),

@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::{Pattern, same_site};
-use ragmaker_browser::{Browsing, Consent, Expand, Expanded, Link, Load, Ready, Target, Visit, codes};
+use ragmaker_browser::{Consent, Expand, Expanded, Link, Load, Ready, RestrictedSession, Target, Visit, codes};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
@@ -132,7 +132,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
-    // What a gathering model rarely needs; browser-look takes pictures for it.
+    // What a gathering model rarely needs; browser-look takes screenshots for it.
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
         &["--dismiss-consent", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
@@ -159,7 +159,7 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = match Target::new(url.as_ref(), self.reload)? {
             // The page is loaded again, unless a call acted in it or the rest of its links is requested.
             Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),

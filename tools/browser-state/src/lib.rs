@@ -5,7 +5,7 @@ mod netscape;
 use std::path::{Path, PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_browser::{Browsing, State, codes, cookies_by_domain};
+use ragmaker_browser::{RestrictedSession, StorageState, codes, cookies_by_domain};
 use ragmaker_files::{InputError, output_file, read_session_file};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, choice, host,
@@ -40,8 +40,8 @@ pub struct Args {
     #[argh(switch)]
     pub clear: bool,
     /// format of the file: playwright, or netscape for cookies only
-    #[argh(option, default = "Format::Playwright", from_str_fn(choice))]
-    pub format: Format,
+    #[argh(option, default = "StateFormat::Playwright", from_str_fn(choice))]
+    pub format: StateFormat,
     /// name of the session
     #[argh(option)]
     pub session: Option<String>,
@@ -50,7 +50,7 @@ pub struct Args {
 /// The form of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
+pub enum StateFormat {
     /// JSON, as Playwright's `storageState`.
     Playwright,
     /// Cookies, as curl and wget keep them.
@@ -111,13 +111,13 @@ impl Tool for Args {
                 .error("give one of --export, --import, --list and --clear")
                 .detail("argument", "--list"));
         }
-        let browsing = Browsing::new(self.session.as_deref(), invocation)?;
+        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
         if let Some(path) = &self.export {
             let file = output_file(path, "--export", invocation)?;
             let mut state = browsing.state()?;
             let text = match self.format {
-                Format::Playwright => serde_json::to_string_pretty(&state).unwrap_or_default() + "\n",
-                Format::Netscape => {
+                StateFormat::Playwright => serde_json::to_string_pretty(&state).unwrap_or_default() + "\n",
+                StateFormat::Netscape => {
                     state.origins.clear();
                     netscape::write(&state.cookies)
                 }
@@ -141,7 +141,7 @@ impl Tool for Args {
 }
 
 /// The state in the file at `path`. No error quotes the file.
-fn read(path: &Path, format: Format, invocation: &Invocation) -> Result<State, Error> {
+fn read(path: &Path, format: StateFormat, invocation: &Invocation) -> Result<StorageState, Error> {
     let unreadable = |what: String| {
         STATE_NOT_READABLE.error(format!("{} {what}", path.display())).detail("path", path.to_string_lossy())
     };
@@ -151,17 +151,17 @@ fn read(path: &Path, format: Format, invocation: &Invocation) -> Result<State, E
         reason => reason.into_error(path),
     })?;
     match format {
-        Format::Playwright => serde_json::from_str(&text).map_err(|error| {
+        StateFormat::Playwright => serde_json::from_str(&text).map_err(|error| {
             unreadable(format!("is not a storageState: line {}, column {}", error.line(), error.column()))
         }),
-        Format::Netscape => match netscape::read(&text) {
-            Ok(cookies) => Ok(State { cookies, origins: vec![] }),
+        StateFormat::Netscape => match netscape::read(&text) {
+            Ok(cookies) => Ok(StorageState { cookies, origins: vec![] }),
             Err(line) => Err(unreadable(format!("is not a cookie file: line {line}"))),
         },
     }
 }
 
-fn answer(state: &State, path: Option<&Path>) -> Answer {
+fn answer(state: &StorageState, path: Option<&Path>) -> Answer {
     let cookies = cookies_by_domain(&state.cookies);
     let domains =
         cookies.into_iter().map(|(site, count)| Site { site: site.to_owned(), cookies: Some(count), items: None });

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Catalog, Contents};
-use ragmaker_files::{Cleared, PATH_NOT_WRITABLE, Roots, clear, shown};
+use ragmaker_files::{Cleared, PATH_NOT_WRITABLE, Roots, clear, lossy_text};
 use ragmaker_project::{
     is_of_sessions,
     knowledge_base::{catalog_of, is_gathered},
@@ -66,7 +66,7 @@ impl Tool for Args {
         let listed = listed_names(&catalog, &contents, &folder);
         let stays =
             |name: &str| name.starts_with('.') || is_gathered(name) || is_of_sessions(name) || listed.contains(name);
-        let mut answer = Answer { target_directory: shown(folder.clone()).0, cleared: Cleared::default() };
+        let mut answer = Answer { target_directory: lossy_text(folder.clone()).0, cleared: Cleared::default() };
         answer.cleared = clear(&roots, &folder, stays, Budget::for_frame(&answer))?;
         Ok(answer)
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::Catalog;
 use ragmaker_citation::{
-    ANSWER_NOT_READABLE, CITATION_FAILED, Claim, Claims, Report, check, claims, read_answer, report,
+    ANSWER_NOT_READABLE, CITATION_FAILED, CitationReport, Claim, Claims, check, claims, read_answer, report,
 };
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
@@ -43,7 +43,7 @@ pub struct Args {
 }
 
 impl Tool for Args {
-    type Answer = Report;
+    type Answer = CitationReport;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
@@ -57,7 +57,7 @@ impl Tool for Args {
         ragmaker_files::PATH_ERRORS,
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Report, Error> {
+    fn run(self, invocation: &Invocation) -> Result<CitationReport, Error> {
         let Claims { claims, unquoted } = self.claims(invocation)?;
         let catalogs = Catalog::all(&self.kb_root, invocation)?;
         report(check(&catalogs, claims)?, unquoted, self.offset, self.limit)

@@ -1,7 +1,7 @@
 //! `ragmaker-create-directory`: makes a directory and its missing parents.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, Roots, shown};
+use ragmaker_files::{ALREADY_EXISTS, Roots, lossy_text};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
@@ -42,6 +42,6 @@ impl Tool for Args {
             return Err(error.detail("path", path.to_string_lossy()));
         }
         let created = place.create_directory()?;
-        Ok(Answer { path: shown(path).0, created })
+        Ok(Answer { path: lossy_text(path).0, created })
     }
 }

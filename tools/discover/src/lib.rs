@@ -6,7 +6,7 @@
 use std::{ffi::OsString, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{Format, Selection, arguments, declarations, fail, print};
+use ragmaker_registry::{DeclarationFormat, Selection, arguments, declarations, fail, print};
 use ragmaker_tool::Usage;
 use serde_json::Value;
 
@@ -15,8 +15,8 @@ use serde_json::Value;
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
     /// format of the declarations: gemini (the default), openai, anthropic or mcp
-    #[argh(option, default = "Format::Gemini")]
-    format: Format,
+    #[argh(option, default = "DeclarationFormat::Gemini")]
+    format: DeclarationFormat,
     /// print the tools for one kind of work: gather, fetch, ask, files or all (the default)
     #[argh(option)]
     profile: Option<String>,

@@ -11,14 +11,14 @@ use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::Serialize;
 
 /// A knowledge base that is exported.
-pub(crate) struct Source {
+pub(crate) struct ExportedKnowledgeBase {
     pub(crate) header: Header,
-    pub(crate) documents: Vec<Document>,
+    pub(crate) documents: Vec<ExportedDocument>,
     pub(crate) left_out: Vec<SkippedDocument>,
 }
 
 /// A document whose file is there.
-pub(crate) struct Document {
+pub(crate) struct ExportedDocument {
     pub(crate) listed: Listed,
     file: PathBuf,
 }
@@ -35,7 +35,7 @@ pub struct SkippedDocument {
 /// The maximum length in characters of a path that an answer shows.
 const MAX_PATH: usize = 500;
 
-impl Source {
+impl ExportedKnowledgeBase {
     /// The documents that `catalog` lists and `invocation` may read.
     pub(crate) fn new(catalog: &Catalog, contents: Contents, invocation: &Invocation) -> Result<Self, Error> {
         let readable = InputFiles::of(invocation)?;
@@ -44,7 +44,7 @@ impl Source {
             let given = listed.path.clone().unwrap_or_default();
             let found = catalog.find(&given).ok_or("there is no such file beneath the folder of the knowledge base");
             match found.and_then(|file| readable.file(&file).map_err(|_| "it may not be read")) {
-                Ok(file) => documents.push(Document { listed, file }),
+                Ok(file) => documents.push(ExportedDocument { listed, file }),
                 Err(reason) => left_out.push(SkippedDocument { path: given.chars().take(MAX_PATH).collect(), reason }),
             }
         }
@@ -64,7 +64,7 @@ impl Source {
     }
 }
 
-impl Document {
+impl ExportedDocument {
     /// The title: the catalog's, or the name of the file.
     pub(crate) fn title(&self) -> String {
         let name = || self.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();

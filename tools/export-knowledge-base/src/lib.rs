@@ -18,7 +18,7 @@ use ragmaker_tool::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::documents::{SkippedDocument, Source};
+use crate::documents::{ExportedKnowledgeBase, SkippedDocument};
 
 /// The knowledge base has no document that could be written.
 pub const NO_DOCUMENTS: Code =
@@ -35,7 +35,7 @@ pub struct Args {
     pub kb_root: PathBuf,
     /// format of the file
     #[argh(option, from_str_fn(choice))]
-    pub format: Format,
+    pub format: ExportFormat,
     /// file to write
     #[argh(option)]
     pub output: PathBuf,
@@ -48,7 +48,7 @@ pub struct Args {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are clear, and texts would turn the schema's list of choices into a union")]
-pub enum Format {
+pub enum ExportFormat {
     LlmsTxt,
     Jsonl,
     Wacz,
@@ -96,7 +96,7 @@ impl Tool for Args {
                 .remedy("Name a file as --output.")
                 .detail("path", path.to_string_lossy()));
         }
-        let source = Source::new(&catalog, contents, invocation)?;
+        let source = ExportedKnowledgeBase::new(&catalog, contents, invocation)?;
         if source.documents.is_empty() {
             return Err(NO_DOCUMENTS
                 .error(format!("{} lists no document that can be read", catalog.file().display()))
@@ -131,7 +131,7 @@ impl Tool for Args {
 }
 
 impl Args {
-    fn write(&self, path: &Path, source: &Source) -> io::Result<()> {
+    fn write(&self, path: &Path, source: &ExportedKnowledgeBase) -> io::Result<()> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;
         }
@@ -139,10 +139,10 @@ impl Args {
         write_atomically(path, replace, |file| {
             let mut out = BufWriter::new(file);
             match self.format {
-                Format::LlmsTxt => text::llms_txt(source, &mut out)?,
-                Format::Jsonl => text::jsonl(source, &mut out)?,
-                Format::Markdown => text::markdown(source, &mut out)?,
-                Format::Wacz => wacz::write(source, &mut out)?,
+                ExportFormat::LlmsTxt => text::llms_txt(source, &mut out)?,
+                ExportFormat::Jsonl => text::jsonl(source, &mut out)?,
+                ExportFormat::Markdown => text::markdown(source, &mut out)?,
+                ExportFormat::Wacz => wacz::write(source, &mut out)?,
             }
             out.flush()
         })?;

@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::documents::{Source, line};
+use crate::documents::{ExportedKnowledgeBase, line};
 
 /// An index in the form of <https://llmstxt.org>: a title, a summary in a quotation, a list of links with notes.
-pub(crate) fn llms_txt(source: &Source, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn llms_txt(source: &ExportedKnowledgeBase, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "# {}", source.title())?;
     if let Some(summary) = &source.header.summary {
         writeln!(out, "\n> {}", line(summary))?;
@@ -42,7 +42,7 @@ fn link(address: &str) -> String {
 }
 
 /// One object a line: what the catalog says of a document, and its Markdown.
-pub(crate) fn jsonl(source: &Source, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn jsonl(source: &ExportedKnowledgeBase, out: &mut impl Write) -> io::Result<()> {
     for document in &source.documents {
         let listed = &document.listed;
         let object = json!({
@@ -59,7 +59,7 @@ pub(crate) fn jsonl(source: &Source, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// All documents in one, under the title of the knowledge base: each a section whose headings are below its own.
-pub(crate) fn markdown(source: &Source, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn markdown(source: &ExportedKnowledgeBase, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "# {}", source.title())?;
     if let Some(summary) = &source.header.summary {
         writeln!(out, "\n{}", summary.trim())?;

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use crate::documents::{Document, Source};
+use crate::documents::{ExportedDocument, ExportedKnowledgeBase};
 
 const VERSION: &str = "1.1.1";
 const SOFTWARE: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
@@ -31,7 +31,7 @@ struct Record {
 }
 
 /// Writes the archive.
-pub(crate) fn write(source: &Source, out: &mut impl Write) -> io::Result<()> {
+pub(crate) fn write(source: &ExportedKnowledgeBase, out: &mut impl Write) -> io::Result<()> {
     let (mut warc, mut pages) = (vec![], vec![]);
     let created = now();
     let info = format!("software: {SOFTWARE}\r\nformat: WARC File Format 1.1\r\n");
@@ -139,7 +139,7 @@ fn index(mut records: Vec<Record>) -> Vec<u8> {
 }
 
 /// The address of a document in the archive: its URL, or a URN made of its path.
-fn target(document: &Document) -> String {
+fn target(document: &ExportedDocument) -> String {
     let address = document.address();
     // Written as RFC 3986 has it: no line break or space can end the header.
     if let Ok(url) = Url::parse(address) {
@@ -156,7 +156,7 @@ fn target(document: &Document) -> String {
 }
 
 /// When a document was fetched, as the formats have it; `otherwise` where the catalog does not say so.
-fn date(document: &Document, otherwise: &str) -> String {
+fn date(document: &ExportedDocument, otherwise: &str) -> String {
     let fetched = document.listed.fetched_at.as_deref().unwrap_or_default();
     let shape: String = fetched.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     if shape == "0000-00-00T00:00:00Z" { fetched.to_owned() } else { otherwise.to_owned() }

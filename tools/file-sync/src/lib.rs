@@ -44,7 +44,7 @@ pub struct Args {
 
 /// The files that were read, and those that were not.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct Facts {
+pub struct SyncSummary {
     /// The folder's absolute path.
     pub source_dir: String,
     /// The catalog's absolute path.
@@ -54,7 +54,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Report<Facts>;
+    type Answer = Report<SyncSummary>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
@@ -73,7 +73,7 @@ impl Tool for Args {
         &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, NOT_A_DIRECTORY],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Report<SyncSummary>, Error> {
         self.sync(invocation)
     }
 
@@ -84,7 +84,7 @@ impl Tool for Args {
 }
 
 impl Args {
-    fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn sync(&self, invocation: &Invocation) -> Result<Report<SyncSummary>, Error> {
         let source_dir = source_directory(&self.source_dir, invocation)?;
         let named = DestinationArgs {
             output_dir: self.output_dir.as_deref(),
@@ -102,8 +102,8 @@ impl Args {
         let mut run = Run::start_over(&at.catalog, "file-sync", self.jsonl)?;
         folder.sync(&found, &mut store, &mut run)?;
         store.finish()?;
-        run.finish_with(Facts {
-            source_dir: ragmaker_files::shown(source_dir).0,
+        run.finish_with(SyncSummary {
+            source_dir: ragmaker_files::lossy_text(source_dir).0,
             catalog_file: at.catalog.file().to_string_lossy().into_owned(),
             skipped: skips.into_list(),
         })

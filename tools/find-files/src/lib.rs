@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Glob, NO_FILES, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, shown};
+use ragmaker_files::{Glob, NO_FILES, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, lossy_text};
 use ragmaker_tool::{
     Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice,
     host,
@@ -94,7 +94,7 @@ impl Tool for Args {
         })?;
         unreadable.truncate(20);
         if found.is_empty() {
-            let (glob, base) = (&self.glob, shown(base).0);
+            let (glob, base) = (&self.glob, lossy_text(base).0);
             return Err(NO_FILES
                 .error(format!("no file in {base} matches {glob:?}"))
                 .remedy("Try a wider glob such as **/*.md, or --no-ignore and --hidden for files that are left out.")
@@ -111,7 +111,7 @@ impl Tool for Args {
         }
         let total = found.len();
         let answer = Answer {
-            path: shown(base).0,
+            path: lossy_text(base).0,
             paths: vec![],
             lossy_paths: vec![],
             unreadable,
@@ -122,7 +122,7 @@ impl Tool for Args {
         let mut lossy_paths = vec![];
         let page = Budget::for_frame(&answer).page_of(found, total, self.offset, self.limit, |path| {
             entries.metadata(&path)?;
-            let (path, is_lossy) = shown(path);
+            let (path, is_lossy) = lossy_text(path);
             if is_lossy {
                 lossy_paths.push(path.clone());
             }

@@ -45,7 +45,7 @@ pub struct Args {
 
 /// The files that were read, and those that were not.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct Facts {
+pub struct RepositorySummary {
     /// The repository's address.
     pub repository: String,
     /// The requested branch, tag or commit; null for the default branch.
@@ -64,7 +64,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Report<Facts>;
+    type Answer = Report<RepositorySummary>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
@@ -84,7 +84,7 @@ impl Tool for Args {
         &[ragmaker_address::ADDRESS_NOT_ALLOWED, ragmaker_files::PATH_NOT_WRITABLE],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Report<RepositorySummary>, Error> {
         self.sync(invocation)
     }
 
@@ -95,7 +95,7 @@ impl Tool for Args {
 }
 
 impl Args {
-    fn sync(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn sync(&self, invocation: &Invocation) -> Result<Report<RepositorySummary>, Error> {
         let address = address(&self.repo_url, invocation)?;
         let named = DestinationArgs {
             output_dir: self.output_dir.as_deref(),
@@ -114,7 +114,7 @@ impl Args {
         let fetched = tree.sync(&found, &mut store, &mut run);
         store.finish()?;
         fetched?;
-        run.finish_with(Facts {
+        run.finish_with(RepositorySummary {
             repository: address.repository().to_owned(),
             reference: repository.reference().map(str::to_owned),
             commit: repository.commit().to_owned(),

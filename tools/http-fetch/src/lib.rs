@@ -19,7 +19,7 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use page::{ContentSource, Page};
+pub use page::{ContentSource, FetchedPage};
 pub use plan::Plan;
 
 /// Read a web page, PDF or text file as Markdown without saving it. With section, save all pages below the address in a
@@ -86,7 +86,7 @@ pub struct Args {
 #[serde(untagged)]
 pub enum Answer {
     /// Without --section.
-    Page(Box<Page>),
+    Page(Box<FetchedPage>),
     /// With --section.
     Section(Fetched),
     /// With --section and --dry-run.

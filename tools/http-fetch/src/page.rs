@@ -1,13 +1,13 @@
 //! One page, which is returned and not saved.
 
-use ragmaker_site::{Content, Kind, LoadMethod, Loaded};
+use ragmaker_site::{Content, ContentKind, LoadMethod, Loaded};
 use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A page, or a part of it.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct Page {
+pub struct FetchedPage {
     /// The page's address, after redirects.
     pub url: String,
     /// The HTTP status.
@@ -52,17 +52,17 @@ pub enum ContentSource {
 }
 
 impl ContentSource {
-    fn of(kind: Kind) -> Self {
+    fn of(kind: ContentKind) -> Self {
         match kind {
-            Kind::Html => Self::Extracted,
-            Kind::Markdown => Self::Publisher,
-            Kind::Text | Kind::Office => Self::File,
+            ContentKind::Html => Self::Extracted,
+            ContentKind::Markdown => Self::Publisher,
+            ContentKind::Text | ContentKind::Office => Self::File,
         }
     }
 }
 
 /// The part of `loaded` after the first `offset` characters that fits an answer.
-pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
+pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error> {
     let Loaded { content, via, reason } = loaded;
     let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;
     let text = as_it_is.unwrap_or(document.markdown);
@@ -74,7 +74,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
             .detail("argument", "--offset")
             .detail("total", total));
     }
-    let frame = Page {
+    let frame = FetchedPage {
         url: ragmaker_address::canonical(&url),
         http_status,
         media_type: media_type.chars().take(200).collect(),
@@ -82,7 +82,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
         title: document.metadata.title.chars().take(500).collect(),
         content: String::new(),
         content_from: ContentSource::of(kind),
-        confidence: document.metadata.confidence.filter(|_| kind == Kind::Html),
+        confidence: document.metadata.confidence.filter(|_| kind == ContentKind::Html),
         total,
         truncated: true,
         next: Some(Next::WIDEST),
@@ -93,5 +93,5 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<Page, Error> {
     let rest = &text[start..];
     let content = Budget::for_frame(&frame).take_text(rest);
     let next = (content.len() < rest.len()).then(|| Next { offset: skipped + content.chars().count() });
-    Ok(Page { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
+    Ok(FetchedPage { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
 }

@@ -1,7 +1,7 @@
 //! `ragmaker-init-cache`: moves an old knowledge base from a project's cache folder to the trash.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Cleared, Roots, clear, shown};
+use ragmaker_files::{Cleared, Roots, clear, lossy_text};
 use ragmaker_project::knowledge_base::{CACHE, IN_PROJECT, is_gathered};
 use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, host};
 use serde::Serialize;
@@ -37,7 +37,7 @@ impl Tool for Args {
         // A link in the project may lead anywhere.
         roots.directory_to_write(&format!("{IN_PROJECT}/{CACHE}"))?;
         project.create_cache_folder().map_err(|error| ragmaker_files::io_error(&error, &folder))?;
-        let mut answer = Answer { cache_directory: shown(folder.clone()).0, cleared: Cleared::default() };
+        let mut answer = Answer { cache_directory: lossy_text(folder.clone()).0, cleared: Cleared::default() };
         answer.cleared = clear(&roots, &folder, |name| !is_gathered(name), Budget::for_frame(&answer))?;
         Ok(answer)
     }

@@ -14,7 +14,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Tool, host};
 use serde::Serialize;
 
-use crate::{source::Source, target::Target};
+use crate::{source::SourceKnowledgeBase, target::Target};
 
 /// The target contains something already.
 pub const TARGET_NOT_EMPTY: Code = Code::new(
@@ -104,7 +104,11 @@ impl Tool for Args {
                 .remedy("Add --source and the folder of a knowledge base.")
                 .detail("argument", "--source"));
         }
-        let sources = self.source.iter().map(|path| Source::open(path, invocation)).collect::<Result<Vec<_>, _>>()?;
+        let sources = self
+            .source
+            .iter()
+            .map(|path| SourceKnowledgeBase::open(path, invocation))
+            .collect::<Result<Vec<_>, _>>()?;
         let groups = self.groups(sources)?;
         // Everything that can be said before is said before anything is made.
         let targets = groups
@@ -128,11 +132,11 @@ impl Tool for Args {
 
 impl Args {
     /// The targets, and what goes into each.
-    fn groups(&self, sources: Vec<Source>) -> Result<Vec<(PathBuf, Vec<Source>)>, Error> {
+    fn groups(&self, sources: Vec<SourceKnowledgeBase>) -> Result<Vec<(PathBuf, Vec<SourceKnowledgeBase>)>, Error> {
         if self.merge {
             return Ok(vec![(self.target_kb_root.clone(), sources)]);
         }
-        let mut groups: Vec<(PathBuf, Vec<Source>)> = vec![];
+        let mut groups: Vec<(PathBuf, Vec<SourceKnowledgeBase>)> = vec![];
         for source in sources {
             let path = self.target_kb_root.join(source.name()?);
             if let Some((_, others)) = groups.iter().find(|(other, _)| *other == path) {

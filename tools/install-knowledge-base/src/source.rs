@@ -17,7 +17,7 @@ use crate::{SkippedDocument, failed};
 const OTHER_NAME: &str = "discovery.json";
 
 /// A knowledge base, its catalog read and found to be one.
-pub(crate) struct Source {
+pub(crate) struct SourceKnowledgeBase {
     /// Its folder, links followed.
     pub(crate) root: PathBuf,
     catalog: Catalog,
@@ -27,7 +27,7 @@ pub(crate) struct Source {
 }
 
 /// A document of a source, which is there.
-pub(crate) struct Document {
+pub(crate) struct SourceDocument {
     /// Its members in the catalog.
     pub(crate) entry: Map<String, Value>,
     /// The file, links followed.
@@ -36,7 +36,7 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
 }
 
-impl Source {
+impl SourceKnowledgeBase {
     /// The knowledge base in the folder `path`.
     pub(crate) fn open(path: &Path, invocation: &Invocation) -> Result<Self, Error> {
         let mut catalog = Catalog::locate(Some(path), None, Access::Read, invocation)?;
@@ -75,7 +75,7 @@ impl Source {
         &self,
         invocation: &Invocation,
         left_out: &mut Vec<SkippedDocument>,
-    ) -> Result<Vec<Document>, Error> {
+    ) -> Result<Vec<SourceDocument>, Error> {
         let readable = InputFiles::of(invocation)?;
         let folder = self.catalog.folder().unwrap_or_else(|| self.root.clone());
         let mut documents = vec![];
@@ -96,7 +96,7 @@ impl Source {
                         .map(Path::to_owned)
                         .or_else(|_| file.strip_prefix(&self.root).map(|path| Path::new("documents").join(path)))
                         .unwrap_or_else(|_| Path::new("documents").join(file.file_name().unwrap_or_default()));
-                    documents.push(Document { entry: entry.clone(), path, file });
+                    documents.push(SourceDocument { entry: entry.clone(), path, file });
                 }
                 Err(reason) => left_out.push(SkippedDocument {
                     source: self.root.to_string_lossy().into_owned(),

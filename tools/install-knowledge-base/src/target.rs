@@ -21,7 +21,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     Installed, SkippedDocument, TARGET_NOT_EMPTY, copy, failed,
-    source::{Document, Source},
+    source::{SourceDocument, SourceKnowledgeBase},
 };
 
 /// The time that a call waits for another call that installs in the same folder.
@@ -31,13 +31,18 @@ const WAIT: Duration = Duration::from_secs(10);
 pub(crate) struct Target {
     /// Its folder: absolute, with links resolved if it exists.
     root: PathBuf,
-    sources: Vec<Source>,
+    sources: Vec<SourceKnowledgeBase>,
     force: bool,
 }
 
 impl Target {
     /// The target in the folder `path`, which need not exist.
-    pub(crate) fn open(path: &Path, sources: Vec<Source>, force: bool, invocation: &Invocation) -> Result<Self, Error> {
+    pub(crate) fn open(
+        path: &Path,
+        sources: Vec<SourceKnowledgeBase>,
+        force: bool,
+        invocation: &Invocation,
+    ) -> Result<Self, Error> {
         if path.as_os_str().is_empty() {
             return Err(ARGUMENT_ERROR.error("--target-kb-root is empty").detail("argument", "--target-kb-root"));
         }
@@ -251,8 +256,8 @@ impl List {
     }
 
     /// Copies the document below `folder`, the folder of the catalog in `work`, and lists it.
-    fn add(&mut self, document: Document, folder: &Path, work: &Path) -> Result<(), Error> {
-        let Document { mut entry, file, path } = document;
+    fn add(&mut self, document: SourceDocument, folder: &Path, work: &Path) -> Result<(), Error> {
+        let SourceDocument { mut entry, file, path } = document;
         let url = entry.get("url").and_then(Value::as_str).filter(|url| !url.is_empty()).map(str::to_owned);
         let known = url.as_ref().and_then(|url| self.by_url.get(url).copied());
         // A document keeps its file, where that is in this knowledge base.

@@ -3,7 +3,7 @@
 use std::{cmp::Reverse, time::SystemTime};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{EntryKind, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, rfc3339, shown};
+use ragmaker_files::{EntryKind, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, lossy_text, rfc3339};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice, host,
 };
@@ -121,7 +121,7 @@ impl Tool for Args {
         unreadable.truncate(20);
         let total = found.len();
         let answer = Answer {
-            path: shown(base.clone()).0,
+            path: lossy_text(base.clone()).0,
             entries: vec![],
             total,
             truncated: false,
@@ -130,14 +130,14 @@ impl Tool for Args {
         };
         let page = Budget::for_frame(&answer).page_of(found, total, self.offset, self.limit, |path| {
             let seen = entries.metadata(&path)?;
-            let (name, name_is_lossy) = shown(path.strip_prefix(&base).unwrap_or(&path).to_path_buf());
+            let (name, name_is_lossy) = lossy_text(path.strip_prefix(&base).unwrap_or(&path).to_path_buf());
             Some(Entry {
                 name,
                 name_is_lossy,
                 kind: seen.kind,
                 size: (seen.kind == EntryKind::File).then_some(seen.size),
                 modified: Some(rfc3339(seen.modified)),
-                target: seen.target.map(|target| shown(target).0),
+                target: seen.target.map(|target| lossy_text(target).0),
             })
         })?;
         Ok(Answer { entries: page.items, truncated: page.next.is_some(), next: page.next, ..answer })

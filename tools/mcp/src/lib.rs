@@ -93,7 +93,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
     let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?
         .with_commands(arguments.commands);
-    let host = scope::enter(host)?;
+    let host = scope::restrict_to_scope(host)?;
     #[cfg(feature = "http")]
     let token = match arguments.http {
         Some(_) if !arguments.no_token => Some(http::token(arguments.token_file.as_deref(), &host)?),

@@ -15,7 +15,7 @@ use ragmaker_work_state::Conversation;
 
 /// Makes the paths of `host` absolute and the project root the working directory, so that relative paths
 /// in calls start there whichever process runs them.
-pub(crate) fn enter(host: HostOptions) -> Result<HostOptions, Error> {
+pub(crate) fn restrict_to_scope(host: HostOptions) -> Result<HostOptions, Error> {
     let HostOptions { project_root, allow_root, kb_root, conversation, block_list, config, .. } = &host;
     let project_root = project_root.as_ref().map(|root| directory("--project-root", root)).transpose()?;
     let allowed = |root: &String| match root.strip_prefix("rw=") {

@@ -6,7 +6,8 @@ use std::{
 };
 
 use ragmaker_registry::{
-    Format, Selection, Tool as Listed, ToolDeclaration, Workflow, declarations, find, subprocess, unknown_tool,
+    DeclarationFormat, Selection, Tool as Listed, ToolDeclaration, Workflow, declarations, find, subprocess,
+    unknown_tool,
 };
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Error, HostOptions, INTERNAL_ERROR, Isolation,
@@ -74,7 +75,7 @@ impl Server {
     /// A server of the selected tools, with these host options.
     pub(crate) fn new(selection: &Selection, host: HostOptions, output_schemas: bool) -> Result<Self, Error> {
         let described = |declaration: &ToolDeclaration| {
-            let mut tool: Tool = serde_json::from_value(declaration.to(Format::Mcp)).ok()?;
+            let mut tool: Tool = serde_json::from_value(declaration.to(DeclarationFormat::Mcp)).ok()?;
             if output_schemas {
                 tool.output_schema = declaration.output_schema().as_object().cloned().map(Arc::new);
             }

@@ -108,7 +108,7 @@ async fn read(
     sender: mpsc::Sender<ClientJsonRpcMessage>,
     output: Arc<Mutex<Option<Stdout>>>,
 ) {
-    let mut lines = Lines { input: BufReader::new(input), line: vec![], too_long: false };
+    let mut lines = MessageLines { input: BufReader::new(input), line: vec![], too_long: false };
     let mut has_begun = false;
     while let Ok(Some(line)) = lines.next().await {
         let messages = line.and_then(|line| messages(&line, &mut has_begun));
@@ -130,13 +130,13 @@ async fn read(
 }
 
 /// The lines of the input, of which too long ones are skipped.
-struct Lines<R> {
+struct MessageLines<R> {
     input: BufReader<R>,
     line: Vec<u8>,
     too_long: bool,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> MessageLines<R> {
     /// The next line, an error to answer it with, or `None` at the end. A last line needs no line break.
     async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, Value>>> {
         loop {
@@ -247,7 +247,7 @@ mod tests {
     async fn a_line_that_is_too_long_is_skipped() {
         let long = vec![b'x'; MAX_MESSAGE + 1];
         let input = [&long[..], b"\nnext\nlast"].concat();
-        let mut lines = Lines { input: BufReader::new(&input[..]), line: vec![], too_long: false };
+        let mut lines = MessageLines { input: BufReader::new(&input[..]), line: vec![], too_long: false };
         assert!(lines.next().await.unwrap().unwrap().is_err());
         assert_eq!(lines.next().await.unwrap().unwrap().unwrap(), b"next\n");
         assert_eq!(lines.next().await.unwrap().unwrap().unwrap(), b"last");

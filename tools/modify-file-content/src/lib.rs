@@ -3,7 +3,7 @@
 use std::{io::Read, ops::Range};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Roots, io_error, shown};
+use ragmaker_files::{Roots, io_error, lossy_text};
 use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Text, UNENCODABLE, unencodable};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, host,
@@ -100,7 +100,7 @@ impl Tool for Args {
         let (found, new) = self.find(&text.text);
         let count = found.len();
         if count == 0 {
-            return Err(self.not_found(&text.text, &shown(path).0));
+            return Err(self.not_found(&text.text, &lossy_text(path).0));
         }
         if count as u64 != self.count.get() {
             let lines: Vec<usize> = found.iter().take(20).map(|range| line_of(&text.text, range.start)).collect();
@@ -121,7 +121,7 @@ impl Tool for Args {
         }
         after.push_str(&text.text[copied..]);
         let answer = Answer {
-            path: shown(path).0,
+            path: lossy_text(path).0,
             replacements: count,
             diff: String::new(),
             truncated: false,

@@ -1,7 +1,7 @@
 //! `ragmaker-move`: moves or renames a file or a directory.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, shown};
+use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, lossy_text};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
 use serde::Serialize;
 
@@ -67,8 +67,8 @@ impl Tool for Args {
         if self.merge && there.is_ok() {
             let merged = source.merge_into(&destination, self.overwrite)?;
             return Ok(Answer {
-                source_path: shown(source.path()).0,
-                destination_path: shown(destination.path()).0,
+                source_path: lossy_text(source.path()).0,
+                destination_path: lossy_text(destination.path()).0,
                 replaced: merged.replaced > 0,
                 moved: merged.moved,
             });
@@ -86,8 +86,8 @@ impl Tool for Args {
         }
         source.move_to(&destination, self.overwrite)?;
         Ok(Answer {
-            source_path: shown(source.path()).0,
-            destination_path: shown(destination.path()).0,
+            source_path: lossy_text(source.path()).0,
+            destination_path: lossy_text(destination.path()).0,
             replaced: there.is_ok(),
             moved: 1,
         })

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{NOT_A_DIRECTORY, input_directory, shown};
+use ragmaker_files::{NOT_A_DIRECTORY, input_directory, lossy_text};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, Isolation, JsonSchema, Tool, host};
 use serde::Serialize;
 
@@ -38,6 +38,6 @@ impl Tool for Args {
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let path = input_directory(&self.path, invocation)?;
         ragmaker_desktop::open(&path)?;
-        Ok(Answer { path: shown(path).0 })
+        Ok(Answer { path: lossy_text(path).0 })
     }
 }

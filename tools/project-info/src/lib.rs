@@ -6,8 +6,8 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{FILE_NOT_FOUND, IGNORE_FILES, Root, Roots, shown};
-use ragmaker_project::{Candidate, MARKERS, Source, VARIABLES, variables};
+use ragmaker_files::{FILE_NOT_FOUND, IGNORE_FILES, Root, Roots, lossy_text};
+use ragmaker_project::{Candidate, MARKERS, RootSource, VARIABLES, variables};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, OUTPUT_LIMIT, Tool, Toolset, host,
 };
@@ -37,7 +37,7 @@ pub struct Answer {
     /// The directory that relative paths start at.
     pub project_root: String,
     /// The origin of the project root.
-    pub project_root_source: Source,
+    pub project_root_source: RootSource,
     /// The environment variable `RAGMAKER_PROJECT_ROOT`.
     pub env_ragmaker_project_root: Option<String>,
     /// The working directory.
@@ -132,7 +132,7 @@ impl Tool for Args {
                 .detail("argument", "--resolve"));
         }
         let roots = Roots::discover_all(&invocation.host)?;
-        let text = |path: PathBuf| shown(path).0;
+        let text = |path: PathBuf| lossy_text(path).0;
         let of_kind = |kind| roots.all().iter().filter(|root| root.kind == kind).cloned().collect();
         let project = roots.project();
         let relative = project.cwd().and_then(|cwd| cwd.strip_prefix(project.root()).ok());
@@ -148,8 +148,8 @@ impl Tool for Args {
             cwd: project.cwd().map_or_else(|| "(unavailable)".to_owned(), |cwd| text(cwd.to_path_buf())),
             relative_cwd: relative.map(|path| text(path.to_path_buf())),
             candidates: project.candidates().to_vec(),
-            allowed_roots: of_kind(ragmaker_files::Kind::AllowedRoot),
-            kb_roots: of_kind(ragmaker_files::Kind::KbRoot),
+            allowed_roots: of_kind(ragmaker_files::RootKind::AllowedRoot),
+            kb_roots: of_kind(ragmaker_files::RootKind::KbRoot),
             resolved: self.resolve.iter().map(|path| resolve(&roots, path)).collect(),
             statistics: root.as_ref().map(Statistics::of),
             browsers: self.statistics.then(overview::browsers),
@@ -168,7 +168,7 @@ impl Tool for Args {
 fn configuration() -> Vec<Setting> {
     let set = |variable: &ragmaker_project::Variable| {
         let value = env::var_os(variable.name).filter(|value| !value.is_empty())?;
-        Some(Setting { name: variable.name, value: shown(value.into()).0 })
+        Some(Setting { name: variable.name, value: lossy_text(value.into()).0 })
     };
     VARIABLES.iter().filter_map(set).collect()
 }
@@ -179,7 +179,7 @@ const MAX_RESOLVED: usize = 20;
 fn resolve(roots: &Roots, path: &str) -> Resolved {
     let read = roots.place(path);
     let write = roots.place_to_write(path);
-    let place = read.as_ref().or(write.as_ref()).ok().map(ragmaker_files::Place::path);
+    let place = read.as_ref().or(write.as_ref()).ok().map(ragmaker_files::ResolvedPath::path);
     let ignored = read.as_ref().ok().and_then(|place| place.check_ignored().err());
     let rule = |root: &Root| format!("beneath the {} {}", root.kind.name(), root.path.display());
     let read_rule = match (&read, &ignored) {
@@ -199,7 +199,7 @@ fn resolve(roots: &Roots, path: &str) -> Resolved {
     Resolved {
         path: path.to_owned(),
         exists,
-        resolved: place.map(|path| shown(path).0).or(details.map(str::to_owned)),
+        resolved: place.map(|path| lossy_text(path).0).or(details.map(str::to_owned)),
         readable: read.is_ok() && ignored.is_none(),
         writable: write.is_ok(),
         read_rule,

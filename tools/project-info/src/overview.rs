@@ -2,7 +2,7 @@
 
 use std::{cmp::Reverse, path::PathBuf, thread, time::Duration};
 
-use ragmaker_files::{Place, file_statistics, shown};
+use ragmaker_files::{ResolvedPath, file_statistics, lossy_text};
 use ragmaker_project::programs::Program;
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub struct Language {
 
 impl Statistics {
     /// The statistics of the project at `root`.
-    pub(crate) fn of(root: &Place) -> Self {
+    pub(crate) fn of(root: &ResolvedPath) -> Self {
         let tally = file_statistics(root, COUNTING, ragmaker_media::language);
         let mut languages: Vec<_> = tally
             .groups
@@ -92,5 +92,5 @@ pub(crate) fn browsers() -> Vec<FoundProgram> {
 }
 
 fn text(path: PathBuf) -> String {
-    shown(path).0
+    lossy_text(path).0
 }

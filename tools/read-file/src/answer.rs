@@ -2,7 +2,7 @@
 
 use std::{cell::Cell, io, rc::Rc};
 
-use ragmaker_text::{Chunks, Decode, Source};
+use ragmaker_text::{ByteSource, Chunks, Decode};
 use ragmaker_tool::JsonSchema;
 use serde::{Serialize, Serializer, ser};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub struct Answer {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Data>,
     /// The kind of the file by its content.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its MIME type.
     pub mime_type: &'static str,
     /// The width of an image in pixels.
@@ -68,7 +68,7 @@ impl Answer {
             path,
             content: None,
             data: None,
-            kind: Kind::Text,
+            kind: FileKind::Text,
             mime_type: "text/plain",
             width: None,
             height: None,
@@ -112,12 +112,12 @@ impl Answer {
     }
 
     /// Adds the size and the checksum of `source`.
-    pub(crate) fn measured(self, source: &Source) -> io::Result<Self> {
+    pub(crate) fn measured(self, source: &ByteSource) -> io::Result<Self> {
         Ok(Self { size: source.size(), sha256: checksum(source)?, ..self })
     }
 }
 
-fn checksum(source: &Source) -> io::Result<Option<String>> {
+fn checksum(source: &ByteSource) -> io::Result<Option<String>> {
     if source.size() > MAX_CHECKED {
         return Ok(None);
     }
@@ -138,7 +138,7 @@ fn checksum(source: &Source) -> io::Result<Option<String>> {
 /// The kind of a file by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FileKind {
     /// Text in some encoding.
     Text,
     /// A picture.
@@ -152,7 +152,7 @@ pub enum Kind {
 }
 
 /// The bytes of a file, printed as base64.
-pub struct Data(pub Source);
+pub struct Data(pub ByteSource);
 
 impl Serialize for Data {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -163,7 +163,7 @@ impl Serialize for Data {
 }
 
 /// The result `done`, if all of `source` was read: a text that ended early must not look complete.
-fn whole<T, E: ser::Error>(done: T, failure: Cell<Option<io::Error>>, source: &Source) -> Result<T, E> {
+fn whole<T, E: ser::Error>(done: T, failure: Cell<Option<io::Error>>, source: &ByteSource) -> Result<T, E> {
     let failure = failure.into_inner().map_or_else(|| source.check_not_truncated(), Err);
     failure.map(|()| done).map_err(E::custom)
 }
@@ -204,7 +204,7 @@ impl Lossy {
 /// A part of a file.
 pub struct Stream {
     /// The file.
-    pub source: Source,
+    pub source: ByteSource,
     /// Makes a decoder of its encoding.
     pub decoder: Box<dyn Fn() -> Box<dyn Decode>>,
     /// The start of the part, in bytes.

@@ -3,11 +3,11 @@
 use std::{fmt, io};
 
 use ::base64::{Engine, engine::general_purpose::STANDARD};
-use ragmaker_text::Source;
+use ragmaker_text::ByteSource;
 
 /// Bytes as base64 (RFC 4648, section 4), read as they are printed.
 pub(crate) struct Base64<'a> {
-    pub(crate) source: &'a Source,
+    pub(crate) source: &'a ByteSource,
     pub(crate) failure: &'a std::cell::Cell<Option<io::Error>>,
 }
 
@@ -59,7 +59,7 @@ mod tests {
     fn printed(bytes: &[u8]) -> String {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let (source, failure) = (Source::file(file).unwrap(), std::cell::Cell::new(None));
+        let (source, failure) = (ByteSource::file(file).unwrap(), std::cell::Cell::new(None));
         let printed = Base64 { source: &source, failure: &failure }.to_string();
         assert!(failure.take().is_none());
         printed

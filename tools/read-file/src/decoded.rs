@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ragmaker_files::IO_ERROR;
-use ragmaker_text::{Chunks, Encoding, INPUT_TOO_LARGE, Identified, Source, identify};
+use ragmaker_text::{ByteSource, Chunks, Encoding, INPUT_TOO_LARGE, Identified, identify};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 /// The maximum size of a text that is decoded as a whole (256 MiB).
@@ -11,13 +11,13 @@ const MAX: u64 = 256 << 20;
 
 /// A text as UTF-8, and the encoding it was in.
 pub(crate) struct Decoded {
-    pub(crate) source: Source,
+    pub(crate) source: ByteSource,
     pub(crate) encoding: String,
     pub(crate) lossy: bool,
 }
 
 /// The encoding of `source`: what `label` names, or what it is found to be; `None` if it is not text.
-pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option<Identified>, Error> {
+pub(crate) fn encoding_of(source: &ByteSource, label: Option<&str>) -> Result<Option<Identified>, Error> {
     let fail = |error: io::Error| IO_ERROR.error(format!("the text cannot be decoded: {error}"));
     let Some(label) = label else { return identify(source).map_err(fail) };
     let encoding = Encoding::named(label).ok_or_else(|| {
@@ -34,7 +34,7 @@ pub(crate) fn encoding_of(source: &Source, label: Option<&str>) -> Result<Option
 }
 
 /// Decodes all of `source`, for an encoding whose lines cannot be decoded separately.
-pub(crate) fn decode(source: &Source, identified: Identified) -> Result<Decoded, Error> {
+pub(crate) fn decode(source: &ByteSource, identified: Identified) -> Result<Decoded, Error> {
     if source.size() > MAX {
         let name = identified.encoding.name();
         return Err(INPUT_TOO_LARGE
@@ -44,11 +44,11 @@ pub(crate) fn decode(source: &Source, identified: Identified) -> Result<Decoded,
     write(source, identified).map_err(|error| IO_ERROR.error(format!("the text cannot be decoded: {error}")))
 }
 
-fn write(source: &Source, Identified { encoding, mark }: Identified) -> io::Result<Decoded> {
+fn write(source: &ByteSource, Identified { encoding, mark }: Identified) -> io::Result<Decoded> {
     let mut chunks = Chunks::new(source, mark as u64, source.size(), 0, encoding.decoder());
     let mut text = tempfile::tempfile()?;
     while let Some(chunk) = chunks.next()? {
         text.write_all(chunk.as_bytes())?;
     }
-    Ok(Decoded { lossy: chunks.lossy(), source: Source::file(text)?, encoding: encoding.name().to_owned() })
+    Ok(Decoded { lossy: chunks.lossy(), source: ByteSource::file(text)?, encoding: encoding.name().to_owned() })
 }

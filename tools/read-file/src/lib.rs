@@ -8,10 +8,10 @@ use std::{
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, io_error, rfc3339};
 use ragmaker_office::{
-    DOCUMENT_UNREADABLE, Document, Format, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages, is_notebook_name,
-    notebook_file,
+    DOCUMENT_UNREADABLE, OfficeDocument, OfficeFormat, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages,
+    is_notebook_name, notebook_file,
 };
-use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Source};
+use ragmaker_text::{ByteSource, INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, OFFSET_BEYOND_END, Stdin,
     Tool, Toolset, choice, host,
@@ -26,7 +26,7 @@ mod page;
 mod requested_part;
 mod text;
 
-pub use answer::{Answer, Content, Data, Kind, Lossy, Range, Stream};
+pub use answer::{Answer, Content, Data, FileKind, Lossy, Range, Stream};
 
 use decoded::{Decoded, encoding_of};
 use requested_part::RequestedPart;
@@ -123,7 +123,7 @@ impl Tool for Args {
 
 impl Args {
     /// The file, and what is known of it before it is read.
-    fn open(&self, invocation: &Invocation) -> Result<(Source, Answer), Error> {
+    fn open(&self, invocation: &Invocation) -> Result<(ByteSource, Answer), Error> {
         let place = Roots::discover(&invocation.host)?.place(&self.path)?;
         if !self.no_ignore {
             place.check_ignored()?;
@@ -131,7 +131,7 @@ impl Args {
         let file = place.open()?;
         let path = place.path();
         let modified = file.metadata().and_then(|metadata| metadata.modified()).map(rfc3339).ok();
-        let source = Source::file(file).map_err(|error| io_error(&error, &path))?;
+        let source = ByteSource::file(file).map_err(|error| io_error(&error, &path))?;
         Ok((source, Answer::of(path.to_string_lossy().into_owned(), modified)))
     }
 
@@ -139,10 +139,10 @@ impl Args {
     /// returned unchanged.
     fn plain_text(
         &self,
-        source: Source,
+        source: ByteSource,
         wanted: &RequestedPart,
         answer: Answer,
-    ) -> Result<Result<Answer, (Source, Answer)>, Error> {
+    ) -> Result<Result<Answer, (ByteSource, Answer)>, Error> {
         let is_other = self.may_be_notebook(&answer.path) || self.is_document(&source, &answer)?;
         if self.shown_as == OutputForm::Base64 || self.pages.is_some() || is_other {
             return Ok(Err((source, answer)));
@@ -150,7 +150,7 @@ impl Args {
         text::read(source, self.encoding.as_deref(), wanted, answer)
     }
 
-    fn anything_else(&self, source: Source, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
+    fn anything_else(&self, source: ByteSource, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
         let path = answer.path.clone();
         let answer = answer.measured(&source).map_err(|error| io_error(&error, Path::new(&path)))?;
         if self.shown_as == OutputForm::Base64 {
@@ -162,10 +162,10 @@ impl Args {
             return media::read(source, true, answer);
         }
         let pages = self.pages.as_deref().map(Pages::parse).transpose()?;
-        let document = if self.encoding.is_none() { Document::open(&source) } else { Ok(None) };
+        let document = if self.encoding.is_none() { OfficeDocument::open(&source) } else { Ok(None) };
         let document = document.map_err(|error| io_error(&error, Path::new(&path)))?;
-        let format = document.as_ref().map(Document::format);
-        if pages.is_some() && format != Some(Format::Pdf) {
+        let format = document.as_ref().map(OfficeDocument::format);
+        if pages.is_some() && format != Some(OfficeFormat::Pdf) {
             return Err(ARGUMENT_ERROR
                 .error(format!("--pages cannot be used: {path} is not a PDF"))
                 .remedy("Use --offset and --limit for lines.")
@@ -179,12 +179,12 @@ impl Args {
         if let Some(markdown) = notebook {
             let decoded = Decoded { source: markdown, encoding: "IPYNB".to_owned(), lossy: false };
             let mime_type = "application/x-ipynb+json";
-            return text::read_decoded(decoded, wanted, Answer { kind: Kind::Document, mime_type, ..answer });
+            return text::read_decoded(decoded, wanted, Answer { kind: FileKind::Document, mime_type, ..answer });
         }
         if let (Some(document), Some(format)) = (document, format) {
             let text = document.convert(&source, pages).map_err(|failure| failure.at(&path))?;
             let decoded = Decoded { source: text, encoding: format.name().to_owned(), lossy: false };
-            let kind = if format == Format::Pdf { Kind::Pdf } else { Kind::Document };
+            let kind = if format == OfficeFormat::Pdf { FileKind::Pdf } else { FileKind::Document };
             return text::read_decoded(decoded, wanted, Answer { kind, mime_type: format.mime_type(), ..answer });
         }
         let mut identified = encoding_of(&source, self.encoding.as_deref())?;
@@ -207,14 +207,14 @@ impl Args {
     }
 
     /// Whether `source` may be a document that is to be converted.
-    fn is_document(&self, source: &Source, answer: &Answer) -> Result<bool, Error> {
+    fn is_document(&self, source: &ByteSource, answer: &Answer) -> Result<bool, Error> {
         let mut head = [0; 8];
         let read = source.read_at(0, &mut head).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
-        Ok(self.encoding.is_none() && Document::may_start_with(&head[..read]))
+        Ok(self.encoding.is_none() && OfficeDocument::may_start_with(&head[..read]))
     }
 }
 
-fn standard_input() -> Result<(Source, Answer), Error> {
+fn standard_input() -> Result<(ByteSource, Answer), Error> {
     let mut bytes = vec![];
     io::stdin()
         .lock()
@@ -224,5 +224,5 @@ fn standard_input() -> Result<(Source, Answer), Error> {
     if bytes.len() as u64 > MAX_INPUT {
         return Err(INPUT_TOO_LARGE.error(format!("standard input has more than {MAX_INPUT} bytes")));
     }
-    Ok((Source::Memory(bytes), Answer::of("-".to_owned(), None)))
+    Ok((ByteSource::Memory(bytes), Answer::of("-".to_owned(), None)))
 }

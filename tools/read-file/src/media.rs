@@ -3,24 +3,24 @@
 use std::{io, path::Path};
 
 use imagesize::ImageType;
-use ragmaker_text::{NOT_TEXT, SAMPLE, Source, Text};
+use ragmaker_text::{ByteSource, NOT_TEXT, SAMPLE, Text};
 use ragmaker_tool::{Budget, Error};
 use serde_json::{Map, json};
 
-use crate::answer::{Answer, Data, Kind};
+use crate::answer::{Answer, Data, FileKind};
 
 /// The media type by the first bytes of a file.
 struct Media {
-    kind: Kind,
+    kind: FileKind,
     mime_type: &'static str,
     size: Option<imagesize::ImageSize>,
 }
 
 /// Answers with the bytes of `source`; `asked` is set if the caller requested bytes for any kind of file.
-pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer, Error> {
+pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<Answer, Error> {
     let media = recognize(&source, &answer.path)
         .map_err(|error: io::Error| ragmaker_files::io_error(&error, Path::new(&answer.path)))?;
-    if !asked && media.kind != Kind::Image {
+    if !asked && media.kind != FileKind::Image {
         let error = NOT_TEXT
             .error(format!("{} is not text: it is {}", answer.path, media.mime_type))
             .remedy("Add --as base64 to get its bytes, or use a program for files of this kind.")
@@ -50,7 +50,7 @@ pub(crate) fn read(source: Source, asked: bool, answer: Answer) -> Result<Answer
     })
 }
 
-fn recognize(source: &Source, path: &str) -> io::Result<Media> {
+fn recognize(source: &ByteSource, path: &str) -> io::Result<Media> {
     let mut head = vec![0; SAMPLE.min(usize::try_from(source.size()).unwrap_or(SAMPLE))];
     let read = source.read_at(0, &mut head)?;
     head.truncate(read);
@@ -59,14 +59,14 @@ fn recognize(source: &Source, path: &str) -> io::Result<Media> {
         // The size of some is far into the file.
         let mut whole = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(8 << 20)];
         let read = source.read_at(0, &mut whole)?;
-        return Ok(Media { kind: Kind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
+        return Ok(Media { kind: FileKind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
     let mime_type = ragmaker_media::binary_type(&head).unwrap_or_else(|| match Text::decode(head) {
         // A text of which the bytes were asked for.
         Ok(text) => ragmaker_media::text_type(text.text.as_bytes(), read as u64 == source.size(), Path::new(path)),
         Err(_) => "application/octet-stream",
     });
-    let kind = if mime_type == "application/pdf" { Kind::Pdf } else { Kind::Binary };
+    let kind = if mime_type == "application/pdf" { FileKind::Pdf } else { FileKind::Binary };
     Ok(Media { kind, mime_type, size: None })
 }
 

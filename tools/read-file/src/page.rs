@@ -10,13 +10,13 @@ use ragmaker_tool::{
 
 /// The part of a text that fits an answer.
 #[derive(Debug)]
-pub(crate) struct Page {
+pub(crate) struct TextPage {
     pub(crate) text: String,
     /// Whether text is left.
     pub(crate) cut: bool,
 }
 
-impl Page {
+impl TextPage {
     /// The start of `chunks` that fits the budget. It ends after a line, unless the first line is longer than
     /// that.
     pub(crate) fn fill<D: Decode>(chunks: &mut Chunks<'_, D>, budget: Budget) -> io::Result<Self> {

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use ragmaker_files::io_error;
 use ragmaker_text::{
-    Chunks, Decode, Identified, Newline, SAMPLE, Sniffed, Source, Unicode, UnicodeDecoder, first_decisive_byte,
+    ByteSource, Chunks, Decode, Identified, Newline, SAMPLE, Sniffed, Unicode, UnicodeDecoder, first_decisive_byte,
     lines::{Lines, Span},
     sniff, sniff_within,
 };
@@ -12,9 +12,9 @@ use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END};
 use serde_json::{Map, Value};
 
 use crate::{
-    answer::{Answer, Content, Kind, Lossy, Range, Stream},
+    answer::{Answer, Content, FileKind, Lossy, Range, Stream},
     decoded::Decoded,
-    page::Page,
+    page::TextPage,
     requested_part::{self, RequestedPart},
 };
 
@@ -22,8 +22,8 @@ use crate::{
 const COUNT_UP_TO: u64 = 256 << 20;
 
 /// A text with its encoding.
-struct Text {
-    source: Source,
+struct DecodedText {
+    source: ByteSource,
     decoder: Box<dyn Fn() -> Box<dyn Decode>>,
     /// The bytes of a newline in this encoding.
     newline: &'static [u8],
@@ -38,11 +38,11 @@ struct Text {
 /// Reads the requested part of `source` into `answer`. Returns both unchanged if the source is not a text in
 /// a Unicode encoding.
 pub(crate) fn read(
-    source: Source,
+    source: ByteSource,
     encoding: Option<&str>,
     wanted: &RequestedPart,
     answer: Answer,
-) -> Result<Result<Answer, (Source, Answer)>, Error> {
+) -> Result<Result<Answer, (ByteSource, Answer)>, Error> {
     let path = answer.path.clone();
     let fail = |error: io::Error| io_error(&error, Path::new(&path));
     let text = match identify(source, encoding).map_err(fail)? {
@@ -59,12 +59,12 @@ pub(crate) fn read(
 
 /// Reads the requested part of a text in the encoding `identified`, in which a line can be decoded by itself.
 pub(crate) fn read_legacy(
-    source: Source,
+    source: ByteSource,
     Identified { encoding, mark }: Identified,
     wanted: &RequestedPart,
     answer: Answer,
 ) -> Result<Answer, Error> {
-    let text = Text {
+    let text = DecodedText {
         source,
         decoder: Box::new(move || Box::new(encoding.decoder())),
         newline: encoding.newline(),
@@ -78,12 +78,12 @@ pub(crate) fn read_legacy(
 
 /// Reads the requested part of a decoded text.
 pub(crate) fn read_decoded(decoded: Decoded, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
-    let text = Text::from(decoded);
+    let text = DecodedText::from(decoded);
     let found = text.find(wanted).map_err(|error| io_error(&error, Path::new(&answer.path)))?;
     text.page(wanted, found, answer)
 }
 
-impl Text {
+impl DecodedText {
     fn page(self, wanted: &RequestedPart, found: (Option<u64>, Span), answer: Answer) -> Result<Answer, Error> {
         let path = answer.path.clone();
         let (Some(start), span) = found else {
@@ -122,7 +122,7 @@ impl Text {
 }
 
 /// The encoding of `source` if it is a Unicode encoding; otherwise `source` itself.
-fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, Source>> {
+fn identify(source: ByteSource, encoding: Option<&str>) -> io::Result<Result<DecodedText, ByteSource>> {
     let head = sample(&source, 0)?;
     let sniffed = match encoding {
         None => sniff(&head),
@@ -135,12 +135,14 @@ fn identify(source: Source, encoding: Option<&str>) -> io::Result<Result<Text, S
         }
     };
     Ok(match sniffed {
-        Sniffed::Unicode(unicode, mark) => Ok(Text::unicode(source, unicode, mark as u64, unicode.name().to_owned())),
+        Sniffed::Unicode(unicode, mark) => {
+            Ok(DecodedText::unicode(source, unicode, mark as u64, unicode.name().to_owned()))
+        }
         Sniffed::Other | Sniffed::Binary => Err(source),
     })
 }
 
-fn sample(source: &Source, at: u64) -> io::Result<Vec<u8>> {
+fn sample(source: &ByteSource, at: u64) -> io::Result<Vec<u8>> {
     let left = usize::try_from(source.size().saturating_sub(at)).unwrap_or(SAMPLE);
     let mut sample = vec![0; SAMPLE.min(left)];
     let read = source.read_at(at, &mut sample)?;
@@ -148,15 +150,15 @@ fn sample(source: &Source, at: u64) -> io::Result<Vec<u8>> {
     Ok(sample)
 }
 
-impl From<Decoded> for Text {
+impl From<Decoded> for DecodedText {
     fn from(decoded: Decoded) -> Self {
         let Decoded { source, encoding, lossy } = decoded;
         Self { lossy, ..Self::unicode(source, Unicode::Utf8, 0, encoding) }
     }
 }
 
-impl Text {
-    fn unicode(source: Source, unicode: Unicode, begin: u64, encoding: String) -> Self {
+impl DecodedText {
+    fn unicode(source: ByteSource, unicode: Unicode, begin: u64, encoding: String) -> Self {
         let decoder = Box::new(move || Box::new(UnicodeDecoder::new(unicode)) as Box<dyn Decode>);
         Self { source, decoder, newline: unicode.newline(), begin, encoding, lossy: false }
     }
@@ -195,7 +197,7 @@ impl Text {
         let newline = Self::newline_style(&start_of_text);
         let is_whole = self.source.size() <= SAMPLE as u64;
         let mime_type = match answer.kind {
-            Kind::Text => ragmaker_media::text_type(start_of_text.as_bytes(), is_whole, Path::new(&answer.path)),
+            FileKind::Text => ragmaker_media::text_type(start_of_text.as_bytes(), is_whole, Path::new(&answer.path)),
             _ => answer.mime_type,
         };
         let lossy = Lossy::new(self.lossy);
@@ -221,7 +223,7 @@ impl Text {
         } else {
             let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
             let frame = Answer { content: Some(Content::Page(String::new())), ..Answer::widest(&answer) };
-            let page = Page::fill(&mut chunks, Budget::for_frame(&frame))?;
+            let page = TextPage::fill(&mut chunks, Budget::for_frame(&frame))?;
             lossy.add(chunks.lossy());
             let ended = page.text.bytes().filter(|&byte| byte == b'\n').count() as u64;
             let open = !page.text.is_empty() && !page.text.ends_with('\n');

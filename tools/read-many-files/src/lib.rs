@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, io::Read, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Glob, NO_FILES, Place, Roots, Walk, io_error, shown, walk};
-use ragmaker_office::{Document, notebook_file};
-use ragmaker_text::{NOT_TEXT, Source, Text};
+use ragmaker_files::{Glob, NO_FILES, ResolvedPath, Roots, Walk, io_error, lossy_text, walk};
+use ragmaker_office::{OfficeDocument, notebook_file};
+use ragmaker_text::{ByteSource, NOT_TEXT, Text};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Offset, Tool,
     Toolset, host,
@@ -158,7 +158,7 @@ impl Tool for Args {
         let Answer { mut files, mut skipped, .. } = frame;
         let mut next = None;
         for (index, path) in paths.into_iter().enumerate().skip(self.offset.index()) {
-            let (shown_path, is_lossy) = shown(path);
+            let (shown_path, is_lossy) = lossy_text(path);
             let read = if is_lossy {
                 Err(NO_FILES.error("its name is not UTF-8, and is shown with U+FFFD: rename it to read it"))
             } else {
@@ -271,7 +271,7 @@ impl Args {
         self.files_in(&place, Some(&names[plain..].join("/"))).map(Some)
     }
 
-    fn files_in(&self, place: &Place, pattern: Option<&str>) -> Result<Vec<PathBuf>, Error> {
+    fn files_in(&self, place: &ResolvedPath, pattern: Option<&str>) -> Result<Vec<PathBuf>, Error> {
         let defaults = DEFAULT_EXCLUDES.iter().filter(|_| !self.no_default_excludes).map(ToString::to_string);
         let exclude: Vec<String> = defaults.chain(self.exclude.iter().cloned()).collect();
         let options = Walk {
@@ -307,8 +307,8 @@ impl Args {
         if bytes.len() as u64 > MAX {
             return Err(too_large());
         }
-        let source = Source::Memory(bytes);
-        let document = Document::open(&source).map_err(|error| io_error(&error, &place.path()))?;
+        let source = ByteSource::Memory(bytes);
+        let document = OfficeDocument::open(&source).map_err(|error| io_error(&error, &place.path()))?;
         if let Some(document) = document {
             let encoding = document.format().name();
             let converted = document.convert(&source, None).map_err(|failure| failure.at(path))?;
@@ -316,11 +316,11 @@ impl Args {
             return Ok(Decoded { text: text.ok_or_else(too_large)?, encoding, lossy: false });
         }
         let notebook = notebook_file(&place.path(), &source).map_err(|error| io_error(&error, &place.path()))?;
-        if let Some(Source::Memory(markdown)) = notebook {
+        if let Some(ByteSource::Memory(markdown)) = notebook {
             let text = String::from_utf8_lossy(&markdown).into_owned();
             return Ok(Decoded { text, encoding: "IPYNB", lossy: false });
         }
-        let Source::Memory(bytes) = source else { return Err(too_large()) };
+        let ByteSource::Memory(bytes) = source else { return Err(too_large()) };
         match Text::decode(bytes) {
             Ok(Text { text, lossy, identified, .. }) => {
                 Ok(Decoded { text, encoding: identified.encoding.name(), lossy })
@@ -346,7 +346,7 @@ fn too_large() -> Error {
 }
 
 /// The whole converted text, which is UTF-8; `None` if it is larger than the limit.
-fn all_of(source: &Source) -> std::io::Result<Option<String>> {
+fn all_of(source: &ByteSource) -> std::io::Result<Option<String>> {
     if source.size() > MAX {
         return Ok(None);
     }

@@ -1,9 +1,9 @@
 //! Documents from a browser: loaded again in the session from which they were saved.
 
 use ragmaker_address::{Network, canonical};
-use ragmaker_browser::{Browsing, Expand, Target, Visit};
-use ragmaker_catalog::Source;
-use ragmaker_ingest::{DocumentKey, Page, Run, Store, Verdict};
+use ragmaker_browser::{Expand, RestrictedSession, Target, Visit};
+use ragmaker_catalog::DocumentSource;
+use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Store};
 use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation};
 
@@ -23,14 +23,14 @@ pub(crate) fn refresh(
             continue;
         }
         let source = store.known(url).and_then(|listed| listed.source.clone());
-        let Some(Source::Browser { session, selector, from, expand, scroll }) = source else { continue };
+        let Some(DocumentSource::Browser { session, selector, from, expand, scroll }) = source else { continue };
         let known = BrowserDocument { url, session, selector, from, expand: Expand { folded: expand, scroll } };
         match one(known, invocation, store) {
             Ok(page) => run.end(page, ())?,
             Err(error) if is_gone(&error) => {
                 let file = store.archive(url)?;
-                let page = Page::new(url, Verdict::Gone, error.message());
-                run.end(Page { file_path: file.map(|file| ragmaker_files::shown(file).0), ..page }, ())?;
+                let page = PageResult::new(url, PageVerdict::Gone, error.message());
+                run.end(PageResult { file_path: file.map(|file| ragmaker_files::lossy_text(file).0), ..page }, ())?;
             }
             Err(error) => {
                 failed(std::slice::from_ref(url), &error, run)?;
@@ -59,18 +59,19 @@ struct BrowserDocument<'a> {
 }
 
 /// Takes a document again in the same way, and saves it if it has changed.
-fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<Page, Error> {
+fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_>) -> Result<PageResult, Error> {
     let BrowserDocument { url, session, selector, from, expand } = known;
     let address = ragmaker_address::parse(url)?;
     // A catalog may name any machine.
-    let browsing = Browsing::new(session.as_deref(), invocation)?.within(Network::new(&invocation.host));
+    let browsing =
+        RestrictedSession::new(session.as_deref(), invocation)?.restricted_to(Network::new(&invocation.host));
     let visit = Visit { wait_for: selector.as_deref(), expand, ..browsing.visit(Target::Load(&address)) };
     let Rendered { url: at, document, .. } = Rendered::of(&visit, selector.as_deref())?;
     let moved = canonical(&address) != at;
     let from = from.or(moved.then(|| url.to_owned()));
-    let source = Source::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };
-    let spot = DocumentKey { url: &at, was: Some(url), named_after: None, moved };
-    let stored = store.put(document, spot, &source)?;
-    let page = if moved { Page::moved(url, at, Some(&stored)) } else { Page::stored(url, &stored) };
+    let source = DocumentSource::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };
+    let key = DocumentKey { url: &at, was: Some(url), named_after: None, moved };
+    let stored = store.queue_save(document, key, &source)?;
+    let page = if moved { PageResult::moved(url, at, Some(&stored)) } else { PageResult::stored(url, &stored) };
     Ok(page.via("browser"))
 }

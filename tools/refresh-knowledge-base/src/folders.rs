@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use ragmaker_catalog::Source;
+use ragmaker_catalog::DocumentSource;
 use ragmaker_files::{FILE_NOT_FOUND, PATH_NOT_ALLOWED, Roots};
-use ragmaker_ingest::{Page, Run, Store};
+use ragmaker_ingest::{PageResult, Run, Store};
 use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{Error, Invocation};
 
@@ -40,14 +40,15 @@ pub(crate) fn refresh(
     }
     let mut allowed = vec![];
     for url in urls {
-        let Some(Source::File { path: name, .. }) = store.known(url).and_then(|listed| listed.source.as_ref()) else {
+        let Some(DocumentSource::File { path: name, .. }) = store.known(url).and_then(|listed| listed.source.as_ref())
+        else {
             continue;
         };
         // Such as a file with keys.
         match roots.place_or_missing(&path.join(name).to_string_lossy()) {
             Ok(_) => allowed.push(url.clone()),
             Err(error) if error.is(FILE_NOT_FOUND) => allowed.push(url.clone()),
-            Err(error) => run.end(Page::failed(url, &error), ())?,
+            Err(error) => run.end(PageResult::failed(url, &error), ())?,
         }
     }
     let place = place(path, Some(&roots));

@@ -7,9 +7,9 @@ mod repositories;
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_catalog::{Catalog, Source};
-use ragmaker_files::{Kind, PATH_NOT_ALLOWED, Roots};
-use ragmaker_ingest::{Page, Report, Run, Store, Verdict};
+use ragmaker_catalog::{Catalog, DocumentSource};
+use ragmaker_files::{PATH_NOT_ALLOWED, RootKind, Roots};
+use ragmaker_ingest::{PageResult, PageVerdict, Report, Run, Store};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::Refetch;
 use ragmaker_tool::{
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// The facts about the refresh.
 #[derive(Serialize, JsonSchema, Debug)]
-pub struct Facts {
+pub struct RefreshSummary {
     /// The catalog's absolute path.
     pub catalog_file: String,
     /// The number of documents whose summary describes an older text; set new ones with `enrich_discovery`.
@@ -46,7 +46,7 @@ pub struct Facts {
 }
 
 impl Tool for Args {
-    type Answer = Report<Facts>;
+    type Answer = Report<RefreshSummary>;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE.open_world();
@@ -67,7 +67,7 @@ impl Tool for Args {
         &[ragmaker_files::PATH_NOT_WRITABLE, ragmaker_files::PATH_IGNORED, ragmaker_files::NOT_A_DIRECTORY],
     ];
 
-    fn run(self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn run(self, invocation: &Invocation) -> Result<Report<RefreshSummary>, Error> {
         self.refresh(invocation)
     }
 
@@ -78,7 +78,7 @@ impl Tool for Args {
 }
 
 impl Args {
-    fn refresh(&self, invocation: &Invocation) -> Result<Report<Facts>, Error> {
+    fn refresh(&self, invocation: &Invocation) -> Result<Report<RefreshSummary>, Error> {
         let at = DestinationArgs { kb_root: Some(&self.kb_root), ..DestinationArgs::default() }.locate(invocation)?;
         let catalog = at.catalog;
         // There has to be one: nothing is made here.
@@ -92,11 +92,11 @@ impl Args {
         let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
             let reason = "its source is unknown; fetch it again with the tool that made it";
-            run.end(Page::new(url, Verdict::Refused, reason), ())?;
+            run.end(PageResult::new(url, PageVerdict::Refused, reason), ())?;
         }
         for listed in contents.documents.iter().filter(|listed| listed.url.is_none()) {
             let path = listed.path.as_deref().unwrap_or_default();
-            run.end(Page::new(path, Verdict::Refused, "the catalog has no address for it"), ())?;
+            run.end(PageResult::new(path, PageVerdict::Refused, "the catalog has no address for it"), ())?;
         }
         // Whoever made the catalog chose these sources, so a person's call gives no more access than a model's.
         let by_catalog = Invocation { caller: Caller::Model, ..invocation.clone() };
@@ -118,7 +118,7 @@ impl Args {
         store.finish()?;
         let documents = catalog.read()?.documents;
         let stale = documents.iter().filter(|listed| listed.status.as_deref() == Some(ragmaker_catalog::STALE));
-        run.finish_with(Facts {
+        run.finish_with(RefreshSummary {
             catalog_file: catalog.file().to_string_lossy().into_owned(),
             stale_summaries: stale.count(),
             dry_run: self.dry_run,
@@ -131,7 +131,7 @@ impl Args {
 fn is_own(catalog: &Catalog, invocation: &Invocation) -> Result<bool, Error> {
     let roots = Roots::discover(&invocation.host)?;
     let folder = catalog.folder().unwrap_or_default();
-    Ok(roots.all().iter().any(|root| root.kind != Kind::KbRoot && folder.starts_with(&root.path)))
+    Ok(roots.all().iter().any(|root| root.kind != RootKind::KbRoot && folder.starts_with(&root.path)))
 }
 
 fn not_browsed(catalog: &Catalog) -> Error {
@@ -178,13 +178,13 @@ impl DocumentsBySource {
         for (url, listed) in documents {
             let is_web = url.starts_with("http://") || url.starts_with("https://");
             let list = match &listed.source {
-                Some(Source::File { folder, .. }) => known.folders.entry(folder.clone()).or_default(),
-                Some(Source::Git { repository, reference, .. }) => {
+                Some(DocumentSource::File { folder, .. }) => known.folders.entry(folder.clone()).or_default(),
+                Some(DocumentSource::Git { repository, reference, .. }) => {
                     known.repositories.entry((repository.clone(), reference.clone())).or_default()
                 }
-                Some(Source::Browser { .. }) if is_web => &mut known.shown,
+                Some(DocumentSource::Browser { .. }) if is_web => &mut known.shown,
                 // Of older catalogs only the address says where a document came from.
-                Some(Source::Http { .. }) | None if is_web => &mut known.pages,
+                Some(DocumentSource::Http { .. }) | None if is_web => &mut known.pages,
                 _ => &mut known.others,
             };
             list.push(url.to_owned());
@@ -195,5 +195,5 @@ impl DocumentsBySource {
 
 /// The page of each document that could not be compared for the same reason.
 fn failed(urls: &[String], error: &Error, run: &mut Run) -> Result<(), Error> {
-    urls.iter().try_for_each(|url| run.end(Page::failed(url, error), ()))
+    urls.iter().try_for_each(|url| run.end(PageResult::failed(url, error), ()))
 }

@@ -1,7 +1,7 @@
 //! Documents from Git repositories.
 
 use ragmaker_address::Network;
-use ragmaker_catalog::Source;
+use ragmaker_catalog::DocumentSource;
 use ragmaker_git::{Address, Repository, resolve};
 use ragmaker_ingest::{Run, Store};
 use ragmaker_sources::{Tree, address, unchanged};
@@ -35,7 +35,7 @@ pub(crate) fn refresh(
     };
     let is_at = |url: &String| {
         let listed = store.known(url);
-        let Some(Source::Git { commit, .. }) = listed.and_then(|listed| listed.source.as_ref()) else {
+        let Some(DocumentSource::Git { commit, .. }) = listed.and_then(|listed| listed.source.as_ref()) else {
             return false;
         };
         *commit == now && listed.and_then(|listed| store.file_of(listed)).is_some()

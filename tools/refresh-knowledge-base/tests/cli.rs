@@ -12,10 +12,10 @@ use std::{
     thread,
 };
 
-use ragmaker_catalog::{Catalog, Source};
+use ragmaker_catalog::{Catalog, DocumentSource};
 use ragmaker_git::Repository;
 use ragmaker_ingest::{Run, Skips, Store};
-use ragmaker_knowledge::{Body, Fetched, Format};
+use ragmaker_knowledge::{Body, ContentFormat, Fetched};
 use ragmaker_sources::Folder;
 use ragmaker_testkit::Tree;
 use ragmaker_tool::Invocation;
@@ -132,14 +132,14 @@ fn gather(tree: &Tree, site: &Site, paths: &[String]) {
         let fetched = Fetched {
             url: url.as_str(),
             base_url: Some(&url),
-            format: Format::Html,
+            format: ContentFormat::Html,
             body: Body::Text(&body),
             title: "",
             selected: false,
             fetched_at: "",
             source: None,
         };
-        let source = Source::Http { section: None, from: None, etag, last_modified: None };
+        let source = DocumentSource::Http { section: None, from: None, etag, last_modified: None };
         store.save(fetched.convert().unwrap(), url.as_str(), &source).unwrap();
     }
     store.finish().unwrap();

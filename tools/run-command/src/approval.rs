@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use ragmaker_guard::{Classification, Verdict};
+use ragmaker_guard::{Classification, LineVerdict};
 use ragmaker_project::variables::APPROVE;
 use ragmaker_tool::{Approval, COMMAND_BLOCKED, Code, DENIED_BY_USER, Error, Invocation, NEEDS_APPROVAL, printable};
 
@@ -26,13 +26,13 @@ impl Request<'_> {
     ///
     /// [`COMMAND_BLOCKED`], [`DENIED_BY_USER`], [`NEEDS_APPROVAL`].
     pub(crate) fn decide(&self, invocation: &Invocation) -> Result<bool, Error> {
-        if self.classified.verdict == Verdict::Block {
+        if self.classified.verdict == LineVerdict::Block {
             return Err(self.error(COMMAND_BLOCKED, "the command is blocked", false));
         }
         if let Approval::Denied(words) = &invocation.approval {
             return Err(self.denied(words));
         }
-        if self.classified.verdict == Verdict::Run {
+        if self.classified.verdict == LineVerdict::Run {
             return Ok(false);
         }
         match &invocation.approval {
@@ -60,7 +60,7 @@ impl Request<'_> {
             .detail("command", self.args.command.as_str())
             .detail("cwd", self.cwd.to_string_lossy())
             .detail("network", self.args.network)
-            .detail("verdict", if self.classified.verdict == Verdict::Block { "block" } else { "ask" })
+            .detail("verdict", if self.classified.verdict == LineVerdict::Block { "block" } else { "ask" })
             .detail("rule", self.classified.rule)
             .detail("reasons", self.classified.reasons.clone())
             .detail("words", self.classified.words.clone())

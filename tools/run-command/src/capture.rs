@@ -14,7 +14,7 @@ use ragmaker_project::{OutputFile, Project};
 use crate::keys::Keys;
 
 /// The number of bytes that are kept of the start and of the end of a stream.
-const KEPT: usize = 64 * 1024;
+const KEPT_BYTES: usize = 64 * 1024;
 
 /// The kept part of one stream.
 #[derive(Debug, Default)]
@@ -45,10 +45,10 @@ pub(crate) struct Capture {
 
 impl Stream {
     fn push(&mut self, bytes: &[u8]) {
-        let (head, rest) = bytes.split_at(bytes.len().min(KEPT - self.head.len()));
+        let (head, rest) = bytes.split_at(bytes.len().min(KEPT_BYTES - self.head.len()));
         self.head.extend_from_slice(head);
         self.tail.extend(rest);
-        let over = self.tail.len().saturating_sub(KEPT);
+        let over = self.tail.len().saturating_sub(KEPT_BYTES);
         self.tail.drain(..over);
         self.left_out += over as u64;
     }
@@ -58,7 +58,7 @@ impl Capture {
     /// The capture of a command in `project`, whose output is kept without `keys`.
     pub(crate) fn new(project: &Project, keys: Keys) -> Self {
         let folder = project.is_writable().then(|| project.create_cache_folder().ok()).flatten();
-        let log = OutputFile::new(folder, 2 * KEPT);
+        let log = OutputFile::new(folder, 2 * KEPT_BYTES);
         let (sender, ends) = mpsc::channel();
         let captured = Arc::new(Mutex::new(Captured { log, keys, ..Captured::default() }));
         Self { captured, sender, ends, readers: std::cell::Cell::new(0) }
@@ -69,7 +69,7 @@ impl Capture {
         self.readers.set(self.readers.get() + 1);
         let (captured, sender) = (Arc::clone(&self.captured), self.sender.clone());
         thread::spawn(move || {
-            let mut block = vec![0; KEPT];
+            let mut block = vec![0; KEPT_BYTES];
             loop {
                 match stream.read(&mut block) {
                     Ok(0) => break,
@@ -125,8 +125,8 @@ mod tests {
         for block in all.chunks(777) {
             stream.push(block);
         }
-        assert_eq!(stream.head, all[..KEPT]);
-        assert_eq!(Vec::from(stream.tail), all[all.len() - KEPT..]);
-        assert_eq!(stream.left_out, 1_000_000 - 2 * KEPT as u64);
+        assert_eq!(stream.head, all[..KEPT_BYTES]);
+        assert_eq!(Vec::from(stream.tail), all[all.len() - KEPT_BYTES..]);
+        assert_eq!(stream.left_out, 1_000_000 - 2 * KEPT_BYTES as u64);
     }
 }

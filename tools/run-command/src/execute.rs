@@ -76,7 +76,7 @@ const GIT: [(&str, &str); 9] = [
 ];
 
 /// The place where a line runs.
-pub(crate) struct Place<'a> {
+pub(crate) struct CommandContext<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) cwd: &'a Path,
     pub(crate) keys: &'a Keys,
@@ -94,7 +94,7 @@ pub(crate) struct CommandResult {
 }
 
 /// Runs the line. Without an approval, it cannot write, and is started only if it can be confined.
-pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<CommandResult, Error> {
+pub(crate) fn run(args: &Args, place: &CommandContext<'_>, is_approved: bool) -> Result<CommandResult, Error> {
     let failed = |error: std::io::Error| {
         COMMAND_NOT_STARTED
             .error(format!("the command cannot be started: {error}"))
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args, place: &Place<'_>, is_approved: bool) -> Result<C
     Ok(CommandResult { ended, captured: capture.finish(LAST_WORDS), duration_ms })
 }
 
-fn policy(args: &Args, place: &Place<'_>, is_approved: bool) -> Policy {
+fn policy(args: &Args, place: &CommandContext<'_>, is_approved: bool) -> Policy {
     let roots: Vec<_> = place.roots.all().iter().collect();
     let mut hidden: Vec<PathBuf> = ragmaker_confine::logins(&place.roots.project().cache_folder()).into();
     if !is_approved {

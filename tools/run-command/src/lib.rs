@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{NOT_A_DIRECTORY, Roots, shown};
-use ragmaker_guard::{Hides, Scope, Verdict, classify};
+use ragmaker_files::{NOT_A_DIRECTORY, Roots, lossy_text};
+use ragmaker_guard::{Hides, LineVerdict, Scope, classify};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, DENIED_BY_USER, Error, Invocation, Isolation,
     JsonSchema, NEEDS_APPROVAL, Tool, Toolset, choice, host,
@@ -124,21 +124,21 @@ impl Tool for Args {
         }
         let scope = Scope::new(roots.clone(), cwd.clone());
         let mut classified = classify(&self.command, &scope);
-        if self.network && classified.verdict == Verdict::Run {
-            classified.verdict = Verdict::Ask;
+        if self.network && classified.verdict == LineVerdict::Run {
+            classified.verdict = LineVerdict::Ask;
             classified.rule = "network";
             classified.reasons.push("it may use the network".to_owned());
         }
         let (hidden, is_complete) = hidden(&roots, classified.hides);
-        if classified.verdict == Verdict::Run && !is_complete {
-            classified.verdict = Verdict::Ask;
+        if classified.verdict == LineVerdict::Run && !is_complete {
+            classified.verdict = LineVerdict::Ask;
             classified.rule = "secret";
             classified.reasons.push("it searches so many files that those with keys cannot be hidden".to_owned());
         }
         let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
         let is_approved = request.decide(invocation)?;
         let keys = keys::Keys::of(roots.project(), invocation.host.config.as_deref());
-        let place = execute::Place {
+        let place = execute::CommandContext {
             roots: &roots,
             cwd: &cwd,
             keys: &keys,
@@ -151,7 +151,7 @@ impl Tool for Args {
             if is_approved {
                 return Err(COMMAND_NOT_STARTED.error(reason).detail("command", self.command.as_str()));
             }
-            classified.verdict = Verdict::Ask;
+            classified.verdict = LineVerdict::Ask;
             classified.rule = "unconfined";
             classified.reasons.insert(0, reason);
             let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
@@ -187,7 +187,7 @@ fn answer(
     }
     let answer = Answer {
         command: args.command,
-        cwd: shown(cwd).0,
+        cwd: lossy_text(cwd).0,
         exit_code: ran.ended.exit_code,
         signal: ran.ended.signal,
         stdout: String::new(),

@@ -1,6 +1,6 @@
 //! The output of a command as text that fits one answer.
 
-use ragmaker_files::{Roots, shown};
+use ragmaker_files::{Roots, lossy_text};
 use ragmaker_text::{Decode, Prior, identify_bytes};
 use ragmaker_tool::{
     Budget,
@@ -45,10 +45,10 @@ pub(crate) fn fill(answer: Answer, mut captured: Captured, _roots: &Roots) -> An
     let (for_stdout, for_stderr) = (need(&stdout), need(&stderr));
     let of_stderr = for_stderr.min(left.saturating_sub(for_stdout).max(OF_STDERR));
     let of_stdout = for_stdout.min(left.saturating_sub(of_stderr));
-    let (out, out_is_cut) = within(&stdout, of_stdout, charset);
-    let (err, err_is_cut) = within(&stderr, of_stderr, charset);
+    let (out, out_is_cut) = truncated_to(&stdout, of_stdout, charset);
+    let (err, err_is_cut) = truncated_to(&stderr, of_stderr, charset);
     let truncated = out_is_cut || err_is_cut;
-    let log_file = if truncated { captured.log.path().map(|path| shown(path).0) } else { None };
+    let log_file = if truncated { captured.log.path().map(|path| lossy_text(path).0) } else { None };
     Answer {
         stdout: out,
         stderr: err,
@@ -61,7 +61,7 @@ pub(crate) fn fill(answer: Answer, mut captured: Captured, _roots: &Roots) -> An
 }
 
 /// The start and the end of a text that take at most `most` characters, and whether something is missing.
-fn within(text: &Decoded, most: usize, charset: Charset) -> (String, bool) {
+fn truncated_to(text: &Decoded, most: usize, charset: Charset) -> (String, bool) {
     let whole = format!("{}{}", text.head, text.tail);
     if !text.has_gap && whole.len() <= most.saturating_mul(6) && printed(&whole, charset) <= most {
         return (whole, false);
@@ -142,12 +142,12 @@ mod tests {
     #[test]
     fn a_long_text_keeps_both_ends() {
         let lines: String = (0..5000).map(|n| format!("line {n} 日本\n")).collect::<Vec<_>>().concat();
-        let (text, is_cut) = within(&decoded(&stream(lines.as_bytes())), 2_000, Charset::Utf8);
+        let (text, is_cut) = truncated_to(&decoded(&stream(lines.as_bytes())), 2_000, Charset::Utf8);
         assert!(is_cut && text.starts_with("line 0 ") && text.ends_with("line 4999 日本\n"), "{text}");
         assert!(printed(&text, Charset::Utf8) <= 2_000 && printed(&text, Charset::Utf8) > 1_800);
         let one = "x".repeat(100_000);
-        let (text, _) = within(&decoded(&stream(one.as_bytes())), 1_000, Charset::Utf8);
+        let (text, _) = truncated_to(&decoded(&stream(one.as_bytes())), 1_000, Charset::Utf8);
         assert!(text.len() <= 1_030 && text.contains(GAP));
-        assert_eq!(within(&decoded(&stream(b"a\n")), 10, Charset::Utf8), ("a\n".to_owned(), false));
+        assert_eq!(truncated_to(&decoded(&stream(b"a\n")), 10, Charset::Utf8), ("a\n".to_owned(), false));
     }
 }

@@ -1,7 +1,7 @@
 //! `ragmaker-search-file-content`: finds matching lines in files of any encoding.
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Roots, Walk, io_error, shown, walk};
+use ragmaker_files::{Roots, Walk, io_error, lossy_text, walk};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
     Next, OUTPUT_LIMIT, Offset, Tool, Toolset, host,
@@ -125,7 +125,7 @@ impl Tool for Args {
         let mut unreadable = found.unreadable;
         unreadable.truncate(20);
         if found.total == 0 {
-            let (pattern, base) = (&self.pattern, shown(base).0);
+            let (pattern, base) = (&self.pattern, lossy_text(base).0);
             return Err(NO_MATCHES
                 .error(format!("{pattern:?} matches no line of {} files in {base}", found.files))
                 .detail("path", base)
@@ -133,7 +133,7 @@ impl Tool for Args {
                 .detail("unreadable", unreadable));
         }
         let answer = Answer {
-            path: shown(base).0,
+            path: lossy_text(base).0,
             matches: vec![],
             total: found.total,
             truncated: false,

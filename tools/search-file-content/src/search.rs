@@ -5,9 +5,9 @@ use std::{fs::File, io, path::Path, sync::Mutex};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
-use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, shown};
-use ragmaker_office::{Document, notebook_file};
-use ragmaker_text::{Reader, SAMPLE, Source};
+use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, lossy_text};
+use ragmaker_office::{OfficeDocument, notebook_file};
+use ragmaker_text::{ByteSource, Reader, SAMPLE};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
@@ -144,7 +144,7 @@ impl<'a> Worker<'a> {
 
     /// Searches the text of a file; of a document, the text that it is converted to.
     fn search(&mut self, path: &Path, file: File, size: u64, found: &mut SearchResult) {
-        let source = Source::File(file, size);
+        let source = ByteSource::File(file, size);
         let searched = match Self::document(&source) {
             Ok(None) => match notebook_file(path, &source) {
                 Ok(markdown) => self.search_text(path, markdown.as_ref().unwrap_or(&source), found),
@@ -164,18 +164,23 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn document(source: &Source) -> io::Result<Option<Document>> {
+    fn document(source: &ByteSource) -> io::Result<Option<OfficeDocument>> {
         let mut start = [0; 8];
         let count = source.read_at(0, &mut start)?;
-        if Document::may_start_with(&start[..count]) { Document::open(source) } else { Ok(None) }
+        if OfficeDocument::may_start_with(&start[..count]) { OfficeDocument::open(source) } else { Ok(None) }
     }
 
-    fn search_text(&mut self, path: &Path, source: &Source, found: &mut SearchResult) -> io::Result<()> {
+    fn search_text(&mut self, path: &Path, source: &ByteSource, found: &mut SearchResult) -> io::Result<()> {
         let count = source.read_at(0, &mut self.head)?;
         let mut text = Reader::new(source, &self.head[..count]);
         let before = (found.matches.len(), found.total);
-        let mut lines =
-            Lines { search: self.search, path, most: before.0.saturating_add(self.search.keep), found, before: vec![] };
+        let mut lines = MatchLines {
+            search: self.search,
+            path,
+            most: before.0.saturating_add(self.search.keep),
+            found,
+            before: vec![],
+        };
         let searched = match text.whole_if_utf8() {
             Some(text) => self.searcher.search_slice(&self.search.matcher, text, &mut lines),
             None => self.searcher.search_reader(&self.search.matcher, &mut text, &mut lines),
@@ -195,7 +200,7 @@ impl<'a> Worker<'a> {
 }
 
 /// The matching lines of one file, added to what was found.
-struct Lines<'a> {
+struct MatchLines<'a> {
     search: &'a Search,
     path: &'a Path,
     found: &'a mut SearchResult,
@@ -205,13 +210,13 @@ struct Lines<'a> {
     before: Vec<String>,
 }
 
-impl Lines<'_> {
+impl MatchLines<'_> {
     fn is_full(&self) -> bool {
         self.found.matches.len() >= self.most
     }
 }
 
-impl Sink for Lines<'_> {
+impl Sink for MatchLines<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> io::Result<bool> {
@@ -225,7 +230,7 @@ impl Sink for Lines<'_> {
         let line = found.bytes();
         let start = self.search.matcher.find(line).ok().flatten().map_or(0, |range| range.start());
         let (text, column) = part(line, start);
-        let (path, path_is_lossy) = shown(self.path.to_path_buf());
+        let (path, path_is_lossy) = lossy_text(self.path.to_path_buf());
         self.found.matches.push(Match {
             path,
             path_is_lossy,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use ragmaker_config::{Config, EmbedSettings, Options, Redactor};
 use ragmaker_http::{Client, Limits};
-use ragmaker_index::{Embeddings, Kind};
+use ragmaker_index::{EmbeddingKind, Embeddings};
 use ragmaker_project::Project;
 use ragmaker_tool::Invocation;
 use serde::Deserialize;
@@ -33,7 +33,7 @@ pub(crate) struct Endpoint {
 }
 
 /// The reason why there are no vectors.
-enum Failure {
+enum EmbeddingFailure {
     /// The endpoint rejects these texts, but may accept others.
     Refused(String),
     /// The endpoint does not work.
@@ -90,16 +90,16 @@ impl Endpoint {
     ///
     /// # Errors
     /// The reason why there are none.
-    pub(crate) fn embed(&self, kind: Kind, texts: &[&str]) -> Result<Embeddings, String> {
+    pub(crate) fn embed(&self, kind: EmbeddingKind, texts: &[&str]) -> Result<Embeddings, String> {
         let prefix = match kind {
-            Kind::Query => &self.settings.query_prefix,
-            Kind::Document => &self.settings.document_prefix,
+            EmbeddingKind::Query => &self.settings.query_prefix,
+            EmbeddingKind::Document => &self.settings.document_prefix,
         };
         let texts: Vec<String> = texts.iter().map(|text| format!("{prefix}{text}")).collect();
         match self.ask(&texts) {
             Ok(vectors) => Ok(vectors.into_iter().map(Some).collect()),
-            Err(Failure::Refused(_)) if kind == Kind::Document => self.one_by_one(&texts),
-            Err(Failure::Refused(why) | Failure::Final(why)) => Err(why),
+            Err(EmbeddingFailure::Refused(_)) if kind == EmbeddingKind::Document => self.one_by_one(&texts),
+            Err(EmbeddingFailure::Refused(why) | EmbeddingFailure::Final(why)) => Err(why),
         }
     }
 
@@ -116,8 +116,8 @@ impl Endpoint {
             for part in [text.as_str(), half] {
                 match self.ask(&[part.to_owned()]) {
                     Ok(own) => vector = own.into_iter().next(),
-                    Err(Failure::Refused(_)) => continue,
-                    Err(Failure::Final(why)) => return Err(why),
+                    Err(EmbeddingFailure::Refused(_)) => continue,
+                    Err(EmbeddingFailure::Final(why)) => return Err(why),
                 }
                 break;
             }
@@ -126,7 +126,7 @@ impl Endpoint {
         Ok(vectors)
     }
 
-    fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+    fn ask(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbeddingFailure> {
         let mut body = json!({"input": texts, "encoding_format": "float"});
         if !self.settings.model.is_empty() {
             body["model"] = self.settings.model.as_str().into();
@@ -135,16 +135,16 @@ impl Endpoint {
         let headers = [("authorization", bearer.as_str())];
         let headers = if self.settings.key.is_empty() { &[][..] } else { &headers };
         let answer = self.client.ask(&self.url, headers, Some(body.to_string().as_bytes()));
-        let response = answer.map_err(|error| Failure::Final(self.redactor.redacted(&error.to_string())))?;
+        let response = answer.map_err(|error| EmbeddingFailure::Final(self.redactor.redacted(&error.to_string())))?;
         if response.status != 200 {
             let why = format!("it answered {}: {}", response.status, self.error_message(&response.body));
             // llama.cpp answers 500 for a text that is longer than its batch.
             let is_of_text = matches!(response.status, 400 | 413 | 422 | 500);
-            return Err(if is_of_text { Failure::Refused(why) } else { Failure::Final(why) });
+            return Err(if is_of_text { EmbeddingFailure::Refused(why) } else { EmbeddingFailure::Final(why) });
         }
         let answer: Answer = serde_json::from_slice(&response.body)
-            .map_err(|error| Failure::Final(format!("its answer is not one of embeddings: {error}")))?;
-        in_order(answer.data, texts.len()).map_err(|why| Failure::Final(why.to_owned()))
+            .map_err(|error| EmbeddingFailure::Final(format!("its answer is not one of embeddings: {error}")))?;
+        in_order(answer.data, texts.len()).map_err(|why| EmbeddingFailure::Final(why.to_owned()))
     }
 
     fn error_message(&self, body: &[u8]) -> String {

@@ -6,7 +6,7 @@ use std::{cell::RefCell, error::Error as _, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::Catalog;
-use ragmaker_files::shown;
+use ragmaker_files::lossy_text;
 use ragmaker_index::{Embedder, Filter, INDEX_NOT_USABLE, QUERY_EMPTY, SearchResult, VectorCoverage};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
@@ -198,7 +198,7 @@ impl Tool for Args {
         let SearchResult { hits, total, coverage, documents, outside, nearness } = found;
         let skipped = catalogs.iter().zip(outside).filter(|(_, documents)| *documents > 0);
         let skipped = skipped.filter_map(|(catalog, documents)| {
-            Some(Skipped { root: shown(catalog.root()?).0, documents, reason: OUTSIDE })
+            Some(Skipped { root: lossy_text(catalog.root()?).0, documents, reason: OUTSIDE })
         });
         let ranking = self.explain.then_some(Ranking {
             method: if nearness.is_some() { BY_BOTH } else { BY_WORDS },
@@ -240,7 +240,7 @@ fn warning(nearness: &VectorCoverage) -> Option<String> {
 fn shown_hit(hit: ragmaker_index::Hit) -> Hit {
     let known = |text: String| Some(text).filter(|text| !text.is_empty());
     Hit {
-        path: shown(hit.path).0,
+        path: lossy_text(hit.path).0,
         heading: hit.heading,
         citation: hit.citation,
         score: rounded(hit.score),
@@ -248,7 +248,7 @@ fn shown_hit(hit: ragmaker_index::Hit) -> Hit {
         start_line: hit.start_line,
         end_line: hit.end_line,
         title: hit.title,
-        knowledge_base: KnowledgeBase { title: hit.knowledge_base, root: shown(hit.root).0 },
+        knowledge_base: KnowledgeBase { title: hit.knowledge_base, root: lossy_text(hit.root).0 },
         url: known(hit.url),
         fetched_at: known(hit.fetched_at),
         stale: hit.stale,

@@ -7,7 +7,7 @@ use std::{io::Write, path::PathBuf};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog};
-use ragmaker_files::{Roots, shown};
+use ragmaker_files::{Roots, lossy_text};
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_project::Project;
 use ragmaker_tool::{
@@ -98,7 +98,7 @@ impl Tool for Args {
             let replace = Replace { replace_link: true, sync_directory: false, mode: 0o600, ..Replace::default() };
             write_atomically(&file, replace, |out| out.write_all(page.html.as_bytes()))
                 .map_err(|error| not_writable(&file, &error))?;
-            let path = shown(file).0;
+            let path = lossy_text(file).0;
             answer.url = file_url(&path);
             answer.file_path = Some(path);
         } else {

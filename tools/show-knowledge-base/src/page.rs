@@ -7,7 +7,7 @@
 use std::{collections::HashMap, fmt::Write as _, fs, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ragmaker_audit::{Audit, Finding, Kind, audit};
+use ragmaker_audit::{Audit, Finding, FindingKind, audit};
 use ragmaker_catalog::{Catalog, Listed};
 use ragmaker_markdown::count_words;
 use ragmaker_tool::Error;
@@ -30,7 +30,7 @@ const PART: usize = 1 << 20;
 const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// The page.
-pub(crate) struct Page {
+pub(crate) struct KnowledgeBasePage {
     pub(crate) html: String,
     pub(crate) documents: usize,
     pub(crate) findings: usize,
@@ -43,11 +43,11 @@ struct Base<'a> {
     source_url: Option<&'a str>,
     /// Findings that belong to no listed document.
     findings: Vec<&'a Finding>,
-    documents: Vec<Document<'a>>,
+    documents: Vec<ShownDocument<'a>>,
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ShownDocument<'a> {
     path: &'a str,
     title: String,
     summary: Option<&'a str>,
@@ -64,11 +64,11 @@ struct Document<'a> {
 /// # Errors
 ///
 /// The errors of reading the catalog, and [`TOO_MUCH_TEXT`].
-pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
+pub(crate) fn page(catalog: &Catalog) -> Result<KnowledgeBasePage, Error> {
     let contents = catalog.read()?;
     let (root, folder) = (catalog.root().unwrap_or_default(), catalog.folder().unwrap_or_default());
     let Audit { mut findings, advice } = audit(catalog, &contents);
-    findings.extend(advice.into_iter().filter(|finding| finding.kind == Kind::DoubtfulContent));
+    findings.extend(advice.into_iter().filter(|finding| finding.kind == FindingKind::DoubtfulContent));
     let mut by_path: HashMap<&str, Vec<&Finding>> = HashMap::new();
     let mut general = vec![];
     let paths: std::collections::HashSet<&str> =
@@ -115,7 +115,7 @@ pub(crate) fn page(catalog: &Catalog) -> Result<Page, Error> {
         ("texts", &in_parts(&texts)),
         ("script", &script),
     ]);
-    Ok(Page { html, documents: base.documents.len(), findings: findings.len() })
+    Ok(KnowledgeBasePage { html, documents: base.documents.len(), findings: findings.len() })
 }
 
 /// The texts in JSON elements that a browser can parse between two frames, each with the index of its first
@@ -143,7 +143,7 @@ fn document<'a>(
     root: &Path,
     folder: &Path,
     findings: &mut HashMap<&str, Vec<&'a Finding>>,
-) -> (Document<'a>, String) {
+) -> (ShownDocument<'a>, String) {
     let path = listed.path.as_deref().unwrap_or_default();
     let text = read(&folder.join(path), root).unwrap_or_default();
     let parsed = ragmaker_document::parse(&text).ok();
@@ -151,7 +151,7 @@ fn document<'a>(
     let title = listed.title.clone().or_else(|| field("title")).unwrap_or_else(|| path.to_owned());
     let (fetched_at, lang) = (listed.fetched_at.clone().or_else(|| field("fetched_at")), field("lang"));
     let body = parsed.map_or(text.as_str(), |parsed| parsed.body).trim_start_matches('\n').to_owned();
-    let document = Document {
+    let document = ShownDocument {
         path,
         title,
         summary: listed.summary.as_deref(),

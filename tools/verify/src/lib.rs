@@ -9,7 +9,7 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_audit::{Audit, Finding, Kind, audit};
+use ragmaker_audit::{Audit, Finding, FindingKind, audit};
 use ragmaker_catalog::{Access, Catalog};
 use ragmaker_citation::{
     ANSWER_NOT_READABLE, CITATION_FAILED, ClaimReport, Claims, Counts, claims, read_answer, report,
@@ -153,7 +153,7 @@ impl Args {
 
 /// The error with the page of `findings` that starts at `offset`.
 fn failed(findings: Vec<Finding>, documents: usize, catalog: &Catalog, args: &Args) -> Error {
-    let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<FindingKind, usize> = BTreeMap::new();
     for finding in &findings {
         *counts.entry(finding.kind).or_default() += 1;
     }

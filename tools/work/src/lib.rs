@@ -9,7 +9,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation
 use ragmaker_work_state::{Todo, Work};
 use serde::Serialize;
 
-pub use ragmaker_work_state::{Conversation, State, rendered};
+pub use ragmaker_work_state::{Conversation, ConversationState, rendered};
 
 /// Keep plan, todo list and memos of the current task, which remain when old turns are removed. Each
 /// argument replaces only itself; "" and [] clear. Reflections go into `think`. Returns the whole state.

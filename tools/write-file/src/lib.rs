@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, shown};
+use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, lossy_text};
 use ragmaker_text::{FILE_TOO_LARGE, Rewrite, UNENCODABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, Toolset, host};
 use serde::Serialize;
@@ -90,7 +90,7 @@ impl Tool for Args {
         let bytes = if self.append { rewrite.append(&content) } else { rewrite.write(&content) }?;
         let written = place.write(&bytes, self.create_only)?;
         Ok(Answer {
-            path: shown(place.path()).0,
+            path: lossy_text(place.path()).0,
             bytes: bytes.len(),
             created: written.created,
             encoding: rewrite.encoding(),

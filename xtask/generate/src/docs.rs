@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 
 use anyhow::Context;
-use ragmaker_config::{ConfigKey, KEY_VARIABLES, KEYS, Kind};
+use ragmaker_config::{ConfigKey, KEY_VARIABLES, KEYS, ValueKind};
 use ragmaker_project::{VARIABLES, Variable};
 use ragmaker_registry::TOOLS;
 use ragmaker_tool::{Manual, Toolset};
@@ -194,7 +194,7 @@ fn keys() -> String {
     let row = |key: &ConfigKey| {
         let variables = key.variables.iter().map(code).collect::<Vec<_>>().join(", ");
         let allowed = match key.kind {
-            Kind::Text => String::new(),
+            ValueKind::Text => String::new(),
             kind => format!(" {}{}.", kind.expected()[..1].to_uppercase(), &kind.expected()[1..]),
         };
         // A choice is among its names, which its meaning may explain.

@@ -20,7 +20,7 @@ use crate::process::{line, quoted};
 pub(super) const ANSWERS: &str = "answers";
 
 /// The maximum number of lines of an answer that are shown, and the most characters of a line.
-const SHOWN: (usize, usize) = (14, 160);
+const MAX_PRINTED: (usize, usize) = (14, 160);
 
 pub(super) struct Shell {
     folder: PathBuf,
@@ -95,7 +95,7 @@ impl Shell {
 
 /// `text` with long lines and what follows many lines cut off; then a note names the `file` with all of it.
 fn short(text: &str, file: &str) -> String {
-    let (lines, characters) = SHOWN;
+    let (lines, characters) = MAX_PRINTED;
     let total = text.lines().count();
     let (mut shown, mut cut) = (String::new(), false);
     for line in text.lines().take(if total > lines { lines - 1 } else { lines }) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use crate::page::{Link, Page};
+use crate::page::{Link, LoadedPage};
 
 /// The maximum number of entries of each kind that are reported.
 const LISTED: usize = 3;
@@ -71,7 +71,7 @@ struct ChangeCounts {
 
 impl Changes {
     /// The changes on `page` since its title was `before`, from the counts of the script and the side effects.
-    pub(crate) fn new(page: &Page, before: &str, counted: &Value, side_effects: SideEffects) -> Self {
+    pub(crate) fn new(page: &LoadedPage, before: &str, counted: &Value, side_effects: SideEffects) -> Self {
         let counted: ChangeCounts =
             counted.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
         let links = counted.first.into_iter().take(LISTED);

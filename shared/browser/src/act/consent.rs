@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{input::StepError, surface::Surface};
+use super::{input::StepError, step_target::StepTarget};
 use crate::{
     consent::{Consent, ConsentOutcome},
     elements::CONSENT,
@@ -34,7 +34,7 @@ pub(crate) enum Did {
 }
 
 /// Declines consent banners.
-pub(crate) trait DeclineConsent: Surface {
+pub(crate) trait DeclineConsent: StepTarget {
     /// Declines the consent banner of the page, if it shows one.
     fn decline_consent(&mut self) -> Result<Consent, Failure> {
         self.declined().map_err(|error| error.into_failure(self.url()))
@@ -116,4 +116,4 @@ pub(crate) trait DeclineConsent: Surface {
     }
 }
 
-impl<S: Surface + ?Sized> DeclineConsent for S {}
+impl<S: StepTarget + ?Sized> DeclineConsent for S {}

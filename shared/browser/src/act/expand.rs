@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{input::StepError, surface::Surface};
+use super::{input::StepError, step_target::StepTarget};
 use crate::{
     elements::EXPAND,
     error::{CommandError, Failure},
@@ -23,7 +23,7 @@ const MAX_SCREENS: u64 = 2_000;
 const STILL: usize = 2;
 
 /// Expands pages.
-pub(crate) trait ExpandPage: Surface {
+pub(crate) trait ExpandPage: StepTarget {
     /// Expands the page.
     fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
         self.expanded(expand).map_err(|error| error.into_failure(self.url()))
@@ -103,4 +103,4 @@ pub(crate) trait ExpandPage: Surface {
     }
 }
 
-impl<S: Surface + ?Sized> ExpandPage for S {}
+impl<S: StepTarget + ?Sized> ExpandPage for S {}

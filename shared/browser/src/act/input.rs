@@ -14,7 +14,7 @@ use crate::{
     cdp::TabSocket,
     codes::{ELEMENT_AMBIGUOUS, ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE},
     elements::{
-        Frame, Frames, Locator, NotFound, Place,
+        ElementId, Frame, Frames, Locator, NotFound,
         boxes::{self, Window},
         find::{FoundElement, find},
     },
@@ -58,7 +58,7 @@ impl From<Error> for StepError {
 /// An element that fulfils its requirement.
 #[derive(Debug)]
 pub(crate) struct UsableElement {
-    pub(crate) place: Place,
+    pub(crate) place: ElementId,
     /// The element as a remote object of an isolated world.
     pub(crate) object: String,
     /// The answer of `js/element.js`.
@@ -139,7 +139,13 @@ impl Input<'_> {
     }
 
     /// Runs an operation of `js/element.js` on an element.
-    pub(crate) fn on(&mut self, place: &Place, object: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
+    pub(crate) fn on(
+        &mut self,
+        place: &ElementId,
+        object: &str,
+        what: &str,
+        given: &Value,
+    ) -> Result<Value, CommandError> {
         Frames::on(self.socket, place.session.as_deref(), object, what, given, self.until)
     }
 
@@ -219,7 +225,7 @@ impl Input<'_> {
         if frame != place.frame {
             return self.described(session, Some((node, frame))).map(Some);
         }
-        let hit = Place { node, ..place.clone() };
+        let hit = ElementId { node, ..place.clone() };
         let object = self.frames.object(self.socket, &hit, self.until)?;
         let answer = self.on(place, &reached.object, "meets", &json!({"objectId": object}))?;
         if answer["meets"] == true { Ok(None) } else { Ok(Some(answer["by"].as_str().unwrap_or_default().to_owned())) }
@@ -246,7 +252,7 @@ impl Input<'_> {
 
     fn described(&mut self, session: Option<&str>, hit: Option<(i64, String)>) -> Result<String, CommandError> {
         let Some((node, frame)) = hit else { return Ok("nothing".into()) };
-        let place = Place { session: session.map(str::to_owned), frame, node };
+        let place = ElementId { session: session.map(str::to_owned), frame, node };
         let object = self.frames.object(self.socket, &place, self.until)?;
         let state = self.on(&place, &object, "state", &Value::Null)?;
         Ok(state["description"].as_str().unwrap_or("another element").to_owned())

@@ -6,7 +6,7 @@
 //! | [`step`], [`keys`] | the steps and keys, as JSON names them |
 //! | [`input`] | points, clicks and types |
 //! | [`perform`] | takes one step |
-//! | [`surface`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `plain` |
+//! | [`step_target`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `plain` |
 //! | [`upload`] | gives files to the page |
 //! | [`changes`] | the report of the changes |
 //! | [`consent`] | declines consent banners |
@@ -22,7 +22,7 @@ pub(crate) mod input;
 mod keys;
 mod perform;
 mod step;
-pub(crate) mod surface;
+pub(crate) mod step_target;
 pub(crate) mod upload;
 
 use std::time::{Duration, Instant};
@@ -40,16 +40,16 @@ use self::{
     input::{Input, Requirement, StepError, UsableElement},
     perform::Perform,
     step::{Action, Repetition, Scroll},
-    surface::Surface,
+    step_target::StepTarget,
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, TIMEOUT},
-    elements::{Frame, FrameScript, Frames, Locator, Place},
+    elements::{ElementId, Frame, FrameScript, Frames, Locator},
     error::{CommandError, Failure},
     limits::{self, LIMITS},
     navigation::Navigation,
-    page::Page,
-    readiness::{NetworkState, Text, watch_script},
+    page::LoadedPage,
+    readiness::{NetworkState, TextDensity, watch_script},
 };
 
 /// After a step with an effect, the page must be quiet for this long, in milliseconds.
@@ -59,7 +59,7 @@ const QUIET: f64 = 25.0;
 #[derive(Debug)]
 pub struct ActResult {
     /// The page after the steps.
-    pub page: Page,
+    pub page: LoadedPage,
     /// A description of each step.
     pub done: Vec<String>,
     /// The changes.
@@ -123,7 +123,7 @@ impl<'n, 'a> Actor<'n, 'a> {
 
     /// Tells the frame of another site that contains an element that a call acts there. The page's own
     /// documents are notified before each step. The frame then records its dialogs and windows.
-    fn mark_frame(&mut self, place: &Place) -> Result<(), CommandError> {
+    fn mark_frame(&mut self, place: &ElementId) -> Result<(), CommandError> {
         if place.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == place.frame) {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl<'n, 'a> Actor<'n, 'a> {
 }
 
 /// Takes steps, one after the other.
-pub(crate) trait TakeSteps: Surface {
+pub(crate) trait TakeSteps: StepTarget {
     /// Takes the steps. Returns their descriptions, and the error of the first step that failed.
     fn take(&mut self, steps: &[Step]) -> Result<(Vec<String>, Option<Error>), Failure> {
         let mut done = vec![];
@@ -283,9 +283,9 @@ pub(crate) trait TakeSteps: Surface {
     }
 }
 
-impl<S: Surface + ?Sized> TakeSteps for S {}
+impl<S: StepTarget + ?Sized> TakeSteps for S {}
 
-impl Surface for Actor<'_, '_> {
+impl StepTarget for Actor<'_, '_> {
     fn url(&self) -> &Url {
         &self.navigation.url
     }
@@ -334,14 +334,14 @@ impl Surface for Actor<'_, '_> {
             self.collect_side_effects();
             self.navigation.handle_events();
             let network = &self.navigation.network;
-            let text = if look["sparse"] == true { Text::Sparse } else { Text::Dense };
+            let text = if look["sparse"] == true { TextDensity::Sparse } else { TextDensity::Dense };
             if look["ready"] != "complete" || network.is_to_be_left() {
                 self.navigation.rest().map_err(|failure| StepError::Page(Box::new(failure)))?;
                 self.is_told = false;
                 return Ok(());
             }
             let number = |name: &str| look[name].as_f64().unwrap_or_default();
-            let due = number("timers") > 0.0 || (number("redirects") > 0.0 && text == Text::Sparse);
+            let due = number("timers") > 0.0 || (number("redirects") > 0.0 && text == TextDensity::Sparse);
             let since = begun.elapsed().as_secs_f64() * 1000.0;
             let rests = number("quiet") >= QUIET || number("quiet") + 2.0 >= since;
             if (rests && !due && network.state(text) != NetworkState::Busy) || Instant::now() >= cap {

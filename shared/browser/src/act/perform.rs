@@ -12,7 +12,7 @@ use super::{
     input::{Requirement, StepError, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
-    surface::Surface,
+    step_target::StepTarget,
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, ELEMENT_NOT_USABLE, TIMEOUT},
@@ -25,10 +25,10 @@ use crate::{
 const TYPED: usize = 100;
 
 /// The longest text in a description, in characters.
-const SHOWN: usize = 60;
+const MAX_QUOTED_CHARACTERS: usize = 60;
 
 /// Takes single steps.
-pub(super) trait Perform: Surface {
+pub(super) trait Perform: StepTarget {
     /// Performs a step, and returns its description. `patience` limits the wait for its element.
     fn act(&mut self, action: &Action, patience: Option<Duration>) -> Result<String, StepError> {
         let patience = patience.unwrap_or(limits::ELEMENT_TIMEOUT);
@@ -60,7 +60,7 @@ pub(super) trait Perform: Surface {
                 self.upload(locator, files)?;
                 let names: Vec<&str> =
                     files.iter().map(|file| file.rsplit(['/', '\\']).next().unwrap_or(file)).collect();
-                Ok(format!("uploaded {} to {}", shown(&names.join(", ")), named(locator)))
+                Ok(format!("uploaded {} to {}", quoted(&names.join(", ")), named(locator)))
             }
             Action::Scroll(locator, to) => self.scroll(locator.as_ref(), to, patience),
             Action::Wait(wait) => self.wait(wait),
@@ -131,7 +131,7 @@ pub(super) trait Perform: Surface {
             }
             if let Some(chosen) = answer["chosen"].as_array() {
                 let chosen: Vec<&str> = chosen.iter().filter_map(Value::as_str).collect();
-                return Ok(format!("selected {} in {}", shown(&chosen.join(", ")), named(locator)));
+                return Ok(format!("selected {} in {}", quoted(&chosen.join(", ")), named(locator)));
             }
             // The options may be loading.
             if begun.elapsed() > limits::LIST_TIMEOUT || Instant::now() + limits::STEP_PAUSE > self.until() {
@@ -162,7 +162,7 @@ pub(super) trait Perform: Surface {
             let reached = self.reach_within(&option, Requirement::Click, limits::LIST_TIMEOUT)?;
             self.click(&option, &reached)?;
         }
-        Ok(format!("selected {} in {}", shown(&texts.join(", ")), named(locator)))
+        Ok(format!("selected {} in {}", quoted(&texts.join(", ")), named(locator)))
     }
 
     fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {
@@ -230,11 +230,11 @@ pub(super) trait Perform: Surface {
         loop {
             if self.shows(what, given)? == there {
                 let then = if there { "showed" } else { "was gone" };
-                return Ok(format!("waited until {} {then}", shown(given)));
+                return Ok(format!("waited until {} {then}", quoted(given)));
             }
             if Instant::now() + limits::STEP_PAUSE >= self.until() {
                 let did_not = if there { "did not show" } else { "did not go" };
-                let error = TIMEOUT.error(format!("{} {did_not} in time", shown(given)));
+                let error = TIMEOUT.error(format!("{} {did_not} in time", quoted(given)));
                 return Err(error.remedy(LONGER).into());
             }
             self.listen(limits::STEP_PAUSE)?;
@@ -257,7 +257,7 @@ pub(super) trait Perform: Surface {
     }
 }
 
-impl<S: Surface + ?Sized> Perform for S {}
+impl<S: StepTarget + ?Sized> Perform for S {}
 
 /// The remedy for a timeout.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
@@ -267,11 +267,11 @@ fn option(text: &str) -> Locator {
 }
 
 fn named(locator: &Locator) -> String {
-    shown(&locator.text)
+    quoted(&locator.text)
 }
 
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_QUOTED_CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -280,9 +280,9 @@ fn shown(text: &str) -> String {
 fn filled(locator: &Locator, text: &str, holds: Option<&str>) -> String {
     match holds {
         None => {
-            format!("filled {} with {}", named(locator), if text.is_empty() { "nothing".into() } else { shown(text) })
+            format!("filled {} with {}", named(locator), if text.is_empty() { "nothing".into() } else { quoted(text) })
         }
-        Some(holds) => format!("filled {}; its value is now {}", named(locator), shown(holds)),
+        Some(holds) => format!("filled {}; its value is now {}", named(locator), quoted(holds)),
     }
 }
 
@@ -291,7 +291,7 @@ impl fmt::Display for Step {
         let line = match &self.action {
             Action::Click(locator) => format!("click {}", named(locator)),
             Action::Fill(locator, _) => format!("fill {}", named(locator)),
-            Action::Select(locator, texts) => format!("select {} in {}", shown(&texts.join(", ")), named(locator)),
+            Action::Select(locator, texts) => format!("select {} in {}", quoted(&texts.join(", ")), named(locator)),
             Action::Check(locator, true) => format!("check {}", named(locator)),
             Action::Check(locator, false) => format!("uncheck {}", named(locator)),
             Action::Press(_, keys) => format!("press {}", keys.text),
@@ -301,8 +301,8 @@ impl fmt::Display for Step {
             Action::Scroll(None, Scroll::To(to)) => format!("scroll {to}"),
             Action::Scroll(None, _) => "scroll".into(),
             Action::Wait(Wait::For(time)) => format!("wait {} ms", time.as_millis()),
-            Action::Wait(Wait::Text(text) | Wait::Selector(text)) => format!("wait for {}", shown(text)),
-            Action::Wait(Wait::Gone(text)) => format!("wait until {} is gone", shown(text)),
+            Action::Wait(Wait::Text(text) | Wait::Selector(text)) => format!("wait for {}", quoted(text)),
+            Action::Wait(Wait::Gone(text)) => format!("wait until {} is gone", quoted(text)),
         };
         match self.until {
             None => f.write_str(&line),

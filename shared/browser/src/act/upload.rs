@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{
     Actor,
     input::{Requirement, StepError, UsableElement, unusable},
-    surface::Surface,
+    step_target::StepTarget,
 };
 use crate::{elements::Locator, error::CommandError, limits};
 

@@ -1,10 +1,6 @@
 //! The browser's own DevTools socket: opens and closes tabs, answers dialogs, and quits the browser.
 
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Instant};
 
 use serde_json::{Value, json};
 use url::Url;
@@ -53,7 +49,7 @@ impl BrowserSocket {
             json!({"autoAttach": true, "waitForDebuggerOnStart": false, "flatten": true, "filter": [{"type": "page"}]});
         let mut sent = self.socket.send(None, "Target.setAutoAttach", &pages);
         while !matches!(sent, Err(CommandError::Gone)) {
-            let incoming = match self.socket.receive(Instant::now() + Duration::from_hours(1)) {
+            let incoming = match self.socket.receive(Instant::now() + limits::EVENT_TIMEOUT) {
                 Ok(incoming) => incoming,
                 Err(CommandError::Gone) => return,
                 Err(_) => continue,
@@ -132,7 +128,7 @@ impl BrowserSocket {
         let until = Instant::now() + limits::TABS_CLOSE_TIMEOUT;
         let mut emptied = self.tabs()?.len() == 1;
         while !emptied && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(10));
+            std::thread::sleep(limits::TAB_RETRY);
             emptied = self.tabs()?.len() == 1;
         }
         Ok(emptied)
@@ -141,6 +137,8 @@ impl BrowserSocket {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::cdp::socket::tests::server;
     use tungstenite::Message;

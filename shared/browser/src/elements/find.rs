@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::{
-    frames::{FoundObjects, Frame, Frames, Place},
+    frames::{ElementId, FoundObjects, Frame, Frames},
     list::{ListedElement, list},
     locator::{Locator, Match},
     tree::{self, Node, squeezed},
@@ -24,7 +24,7 @@ const MAX_LOCATOR: usize = 2_000;
 /// An element that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundElement {
-    pub(crate) place: Place,
+    pub(crate) place: ElementId,
     /// It as a remote object, if it was found as one.
     pub(crate) object: Option<String>,
 }
@@ -60,7 +60,7 @@ pub(crate) fn find(
     }
     if locator.role().is_none() {
         for way in locator.shown_as() {
-            if let Some(found) = shown(frames, socket, &all, way, until)? {
+            if let Some(found) = candidates_in_view(frames, socket, &all, way, until)? {
                 return Ok(found);
             }
         }
@@ -110,7 +110,7 @@ fn exact(
             && tree::role_of(text("role")) == Some(role)
             && squeezed(text("name")) == squeezed(name);
         if let Some(node) = node["backendDOMNodeId"].as_i64().filter(|_| fits) {
-            let place = Place { session: None, frame: top.id.clone(), node };
+            let place = ElementId { session: None, frame: top.id.clone(), node };
             found.push(FoundElement { place, object: Some(object) });
         }
     }
@@ -136,7 +136,7 @@ fn queried(
     let shown = answer["nodes"].as_array().into_iter().flatten().filter(|node| node["ignored"] == false);
     let mut shown = shown.filter_map(|node| node["backendDOMNodeId"].as_i64());
     let (Some(node), None) = (shown.next(), shown.next()) else { return Ok(None) };
-    let place = Place { session: None, frame: socket.frame().to_owned(), node };
+    let place = ElementId { session: None, frame: socket.frame().to_owned(), node };
     Ok(Some(FoundElement { place, object: None }))
 }
 
@@ -161,7 +161,7 @@ pub(crate) fn chosen(number: Option<usize>, count: usize) -> Chosen {
 }
 
 /// The elements that the frames find by text or CSS; `None` if there are none.
-fn shown(
+fn candidates_in_view(
     frames: &mut Frames,
     socket: &mut TabSocket,
     all: &[Frame],

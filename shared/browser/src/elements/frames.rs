@@ -31,7 +31,7 @@ macro_rules! in_frame {
             name: $name,
             body: concat!(
                 include_str!("../js/document.js"),
-                include_str!("../js/look.js"),
+                include_str!("../js/page-state.js"),
                 include_str!("../js/text.js"),
                 $("\n", include_str!(concat!("../js/", $part, ".js")),)*
                 "\n",
@@ -44,7 +44,7 @@ macro_rules! in_frame {
 pub(crate) static PAGE: FrameScript = in_frame!("page", "candidates");
 pub(crate) static EXPAND: FrameScript = in_frame!("expand");
 pub(crate) static CONSENT: FrameScript = in_frame!("consent");
-pub(crate) static PICTURE: FrameScript = in_frame!("picture");
+pub(crate) static SCREENSHOT: FrameScript = in_frame!("screenshot");
 pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 
 /// The name of the isolated worlds.
@@ -55,7 +55,7 @@ const MAX_FRAMES: usize = 40;
 
 /// The location of an element: its process, its frame, and its node id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct ElementId {
     /// The session of a frame with its own process; `None` for the page's process.
     pub(crate) session: Option<String>,
     /// The id of the frame.
@@ -72,7 +72,7 @@ pub(crate) struct Frame {
     /// Its id.
     pub(crate) id: String,
     /// The element that contains the frame; `None` for the page itself.
-    pub(crate) owner: Option<Place>,
+    pub(crate) owner: Option<ElementId>,
 }
 
 /// The frames of a page, with the isolated world of each.
@@ -133,7 +133,7 @@ impl Frames {
         Ok(found)
     }
 
-    /// Asks a frame what the script [`EXPAND`], [`CONSENT`] or [`PICTURE`] answers to `asked`: what, and what is given.
+    /// Asks a frame what the script [`EXPAND`], [`CONSENT`] or [`SCREENSHOT`] answers to `asked`: what, and what is given.
     pub(crate) fn run(
         &mut self,
         socket: &mut TabSocket,
@@ -197,18 +197,18 @@ impl Frames {
         frame: &Frame,
         object: &str,
         until: Instant,
-    ) -> Result<Option<Place>, CommandError> {
+    ) -> Result<Option<ElementId>, CommandError> {
         let session = frame.session.as_deref();
         let described = socket.ask(session, "DOM.describeNode", &json!({"objectId": object}), until)?;
         let node = described["node"]["backendNodeId"].as_i64();
-        Ok(node.map(|node| Place { session: frame.session.clone(), frame: frame.id.clone(), node }))
+        Ok(node.map(|node| ElementId { session: frame.session.clone(), frame: frame.id.clone(), node }))
     }
 
     /// The element at `place` as a remote object; [`CommandError::Failed`] if it is gone.
     pub(crate) fn object(
         &mut self,
         socket: &mut TabSocket,
-        place: &Place,
+        place: &ElementId,
         until: Instant,
     ) -> Result<String, CommandError> {
         let world = self.world(socket, place.session.as_ref(), &place.frame, until)?.id;
@@ -314,7 +314,7 @@ fn owner(
     frames: &[Frame],
     frame: &Frame,
     until: Instant,
-) -> Result<Option<Place>, CommandError> {
+) -> Result<Option<ElementId>, CommandError> {
     let mut sessions: Vec<&Option<String>> = vec![&frame.session];
     for other in frames {
         if !sessions.contains(&&other.session) {
@@ -326,7 +326,7 @@ fn owner(
             Ok(owner) => {
                 if let Some(node) = owner["backendNodeId"].as_i64() {
                     // The frame within the process is irrelevant, because node ids are unique in the process.
-                    return Ok(Some(Place { session: session.clone(), frame: String::new(), node }));
+                    return Ok(Some(ElementId { session: session.clone(), frame: String::new(), node }));
                 }
             }
             Err(CommandError::Failed(_)) => {}

@@ -16,7 +16,7 @@ const SHOWN_VALUE: usize = 60;
 /// An element that can be acted on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListedElement {
-    /// With --annotate: the number in the picture.
+    /// With --annotate: the number in the screenshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub number: Option<usize>,
     /// `role:name`, by which `browser-act` finds it.

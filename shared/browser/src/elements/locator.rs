@@ -155,11 +155,11 @@ fn chosen(nodes: &[Node], found: Vec<usize>, number: Option<usize>) -> Option<Ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements::Place;
+    use crate::elements::ElementId;
 
     fn node(role: &'static str, name: &str, frame: &str) -> Node {
         Node {
-            place: Place { session: None, frame: frame.into(), node: 1 },
+            place: ElementId { session: None, frame: frame.into(), node: 1 },
             role,
             name: name.into(),
             value: String::new(),

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use self::list::ListedElement;
 pub(crate) use self::{
     find::NotFound,
-    frames::{CONSENT, ELEMENT, EXPAND, Frame, FrameScript, Frames, PAGE, PICTURE, Place},
+    frames::{CONSENT, ELEMENT, EXPAND, ElementId, Frame, FrameScript, Frames, PAGE, SCREENSHOT},
     locator::{Locator, Match},
     tree::{Node, ROLES, nodes_of as nodes},
 };

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::frames::{Frame, Frames, Place};
+use super::frames::{ElementId, Frame, Frames};
 use crate::{cdp::TabSocket, error::CommandError};
 
 /// The maximum number of nodes of a page that are read.
@@ -20,7 +20,7 @@ const MAX_NAME: usize = 300;
 /// A visible node of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) place: Place,
+    pub(crate) place: ElementId,
     /// The role, in terms of ARIA if it has one.
     pub(crate) role: &'static str,
     /// The accessible name; for a text node, the text.
@@ -254,7 +254,7 @@ impl TreeReader<'_> {
             if let Some(number) = number.filter(|_| !ignored)
                 && let Some(kind) = role_of(role)
             {
-                let place = Place { session: frame.session.clone(), frame: frame.id.clone(), node: number };
+                let place = ElementId { session: frame.session.clone(), frame: frame.id.clone(), node: number };
                 self.note(node, role, kind, place, here);
                 if !kind.is_empty() {
                     here.within = Some(self.nodes.len() - 1);
@@ -280,7 +280,7 @@ impl TreeReader<'_> {
         }
     }
 
-    fn note(&mut self, node: &Value, role: &str, kind: &'static str, place: Place, here: Inherited) {
+    fn note(&mut self, node: &Value, role: &str, kind: &'static str, place: ElementId, here: Inherited) {
         let name = squeezed(node["name"]["value"].as_str().unwrap_or_default());
         if role == "heading" {
             self.under.clone_from(&name);

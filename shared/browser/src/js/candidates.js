@@ -66,22 +66,22 @@ const isCertain = (element, { role, name }) => {
 
 // Each word of the name is in the text of a candidate, in an attribute or a label that names it, or in what a rule
 // generates. An element of a closed shadow root is none.
-const candidates = (given) => {
-  const words = squeezed(given.name).split(" "), found = [];
+const candidates = (argument) => {
+  const words = squeezed(argument.name).split(" "), found = [];
   const says = (text) => words.every((word) => text.includes(word));
   // The text of a region of the page is not its name.
-  const text = (element) => element.textContent.length > given.longest ? "" : element.textContent;
+  const text = (element) => element.textContent.length > argument.longest ? "" : element.textContent;
   for (const root of roots(document)) {
     const isRuled = sheetsOf(root).some((sheet) => mayGenerate(sheet, words));
-    for (const element of root.querySelectorAll(`${NATIVE[given.role] ?? "input,select,textarea,[contenteditable]"},[role]`)) {
+    for (const element of root.querySelectorAll(`${NATIVE[argument.role] ?? "input,select,textarea,[contenteditable]"},[role]`)) {
       if (isForm(element)) continue;
       const own = `${text(element)} ${attributesOf(element)}`;
       const named = () => `${own} ${labelsOf(element)} ${[...element.querySelectorAll("[aria-label],[alt],[title]")].map(attributesOf).join(" ")}`;
       if (!says(own) && !says(named()) && !(isRuled && says(`${named()} ${generated(element)}`))) continue;
-      if (found.length === given.most) return null;
+      if (found.length === argument.most) return null;
       found.push(element);
     }
   }
-  found.certain = found.length === 1 && isCertain(found[0], given);
+  found.certain = found.length === 1 && isCertain(found[0], argument);
   return found;
 };

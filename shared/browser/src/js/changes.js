@@ -2,7 +2,7 @@
 // current state at the document, in the isolated world; any other value compares with it.
 // Returns null, or { fresh, text, links, first }: whether the document is a new one, the number of new characters and
 // links, and the first of these links as [text, URL].
-const take = (chosen) => {
+const collectContent = (chosen) => {
   const LISTED = 8, MAX_NAME = 300, BEFORE = Symbol.for("ragmaker-before");
   const texts = [], links = new Map(), visible = new Map();
   const shows = (element) => {

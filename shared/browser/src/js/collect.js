@@ -2,10 +2,10 @@
 // the content. Run again and again until then. Arguments: the selector to wait for or null; whether the
 // content is taken as it is now; the selector of the content or null; the limits (a table in Rust); whether the page was
 // ready before. Returns [state] or [state, facts, content].
-const [selector, now, chosen, limits, known] = arguments;
+const [selector, takeNow, contentSelector, limits, known] = arguments;
 // After the usual load time the page is checked often: it may have stalled.
 const overdue = performance.now() > limits.stalledDense;
-if (selector === null && !now && doc.readyState !== "complete" && !(overdue && look(selector) === "stalled")) {
+if (selector === null && !takeNow && doc.readyState !== "complete" && !(overdue && pageState(selector) === "stalled")) {
   counts = undefined;
   // The script waits for the load event here, so the content is read before the page is painted, and no polling delays
   // the page. It also checks periodically, because some pages never fire the event.
@@ -15,14 +15,14 @@ if (selector === null && !now && doc.readyState !== "complete" && !(overdue && l
     AbortSignal.timeout(overdue ? limits.overdueRecheck : limits.loadRecheck).addEventListener("abort", () => go());
   });
 }
-let state = look(selector);
-if (selector === null && !now && state === "wait" && restsIn < Infinity) {
+let state = pageState(selector);
+if (selector === null && !takeNow && state === "wait" && restsIn < Infinity) {
   // The wait is in the script: polling from outside would notice the quiet page later.
   await new Promise((go) => AbortSignal.timeout(Math.ceil(restsIn)).addEventListener("abort", () => go()));
   counts = undefined;
-  state = look(selector);
+  state = pageState(selector);
 }
-if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
+if (selector === null && !takeNow && state === "idle" && doc.scripts.length > 0) {
   // A page that works in small tasks has no idle time until they are done. One that was ready before has been drawn, and
   // works on what a step has caused: a task of the lowest priority waits for that, and not for the next frame.
   const idle = (go) => known && globalThis.scheduler?.postTask
@@ -35,14 +35,14 @@ if (selector === null && !now && state === "idle" && doc.scripts.length > 0) {
     new Promise((go) => requestAnimationFrame(() => go(true))),
     new Promise((go) => AbortSignal.timeout(limits.idleCallback).addEventListener("abort", () => go(false))),
   ]);
-  state = didTimeout && doc.visibilityState === "visible" && await draws() ? "wait" : look(selector);
+  state = didTimeout && doc.visibilityState === "visible" && await draws() ? "wait" : pageState(selector);
 }
-if (state === "bad-selector" || (!now && (state === "wait" || state === "parsing"))) return [state];
+if (state === "bad-selector" || (!takeNow && (state === "wait" || state === "parsing"))) return [state];
 let content = null;
 try {
-  content = take(chosen);
+  content = collectContent(contentSelector);
 } catch (error) {
-  if (chosen !== null && error.name === "SyntaxError") return ["bad-content-selector"];
+  if (contentSelector !== null && error.name === "SyntaxError") return ["bad-content-selector"];
   throw error;
 }
 return [state, facts(), content];

@@ -1,4 +1,4 @@
-// Declines a consent banner. Follows document.js, look.js and text.js; the argument is the operation.
+// Declines a consent banner. Follows document.js, page-state.js and text.js; the argument is the operation.
 //
 // "step" clicks the next control towards a refusal: a button that refuses, else one that opens the choices, else the
 // one that saves them when each is off. "shown" only checks. Returns null, or { platform, label, did }: the label of
@@ -6,7 +6,7 @@
 // banner that may appear later it is "expected": the script of a platform is loaded, and no earlier answer is stored.
 //
 // A button that accepts is never clicked, wherever it is in the structure.
-const [what] = arguments;
+const [action] = arguments;
 // Over WebDriver, each script has globals of its own, so the document keeps it.
 const state = document[Symbol.for("ragmaker-consent")] ??= { clicked: new WeakSet() };
 const isTop = window === window.top;
@@ -166,4 +166,4 @@ if (banner === null) {
   const expected = isTop ? SCRIPTS.find(([script]) => loads(script)) : undefined;
   return expected === undefined || isAnswered(expected[1]) ? null : { platform: null, label: null, did: "expected" };
 }
-return what === "step" ? step(banner) : { platform: banner.platform, label: null, did: null };
+return action === "step" ? step(banner) : { platform: banner.platform, label: null, did: null };

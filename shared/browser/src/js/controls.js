@@ -1,5 +1,5 @@
 // The interactive elements with role and accessible name, for browsers whose accessibility tree is not available.
-// Follows document.js, look.js, text.js and names.js; arguments: the roles, a selector or null, and the limits.
+// Follows document.js, page-state.js, text.js and names.js; arguments: the roles, a selector or null, and the limits.
 // Returns, in document order, [element, role, name, value, states, URL, heading before it, whether it is in the main
 // content, whether the selector matches it or an ancestor]; null if the selector is invalid.
 const [roleNames, selector, limits] = arguments;
@@ -78,7 +78,7 @@ const visit = (element, inherited) => {
   }
   const assigned = element.localName === "slot" ? element.assignedElements() : [];
   const shadow = shadowOf(element);
-  const inner = assigned.length > 0 ? assigned : shadow !== null ? shadow.children : ask(Element.prototype, "children")(element);
+  const inner = assigned.length > 0 ? assigned : shadow !== null ? shadow.children : nativeGetter(Element.prototype, "children")(element);
   for (const child of [...inner]) visit(child, here);
 };
 try {

@@ -1,12 +1,12 @@
 // Actions on one element: `this`, which may be a text node in it. Runs in an isolated world, so the page's scripts
-// cannot change the results. `what` names the action; the result is serializable as JSON.
-function (what, given) {
+// cannot change the results. `action` names the operation; the result is serializable as JSON.
+function (action, argument) {
   const element = this.nodeType === Node.ELEMENT_NODE ? this : this.parentElement ?? this.getRootNode().host ?? null;
   // The document records which element received the click, because the element may be removed. It is a property of the
   // document, because over WebDriver each script has its own globals.
-  const HEARD = Symbol.for("ragmaker-heard");
-  if (what === "disarm") {
-    const heard = (this.ownerDocument ?? this)[HEARD];
+  const CLICK_RECORD = Symbol.for("ragmaker-heard");
+  if (action === "disarm") {
+    const heard = (this.ownerDocument ?? this)[CLICK_RECORD];
     heard?.end();
     return { own: heard?.own ?? false, other: heard?.other ?? null, gone: heard?.element.isConnected === false };
   }
@@ -52,11 +52,11 @@ function (what, given) {
       selection.addRange(range);
     }
   };
-  switch (what) {
-    // `given` says whether it is focused, unless it is disabled.
+  switch (action) {
+    // `argument` says whether it is focused, unless it is disabled.
     case "state": {
       const disabled = isDisabled();
-      if (given === true && !disabled) focus();
+      if (argument === true && !disabled) focus();
       const shown = element.checkVisibility({ visibilityProperty: true });
       const control = kind === "label" ? element.control : null;
       return {
@@ -68,15 +68,15 @@ function (what, given) {
         sized: [...element.getClientRects()].some(({ width, height }) => width >= 1 && height >= 1),
       };
     }
-    // Scrolls the element into view; `given` is its position in the window.
+    // Scrolls the element into view; `argument` is its position in the window.
     case "reveal": {
-      element.scrollIntoView({ block: given, inline: "nearest", behavior: "instant" });
+      element.scrollIntoView({ block: argument, inline: "nearest", behavior: "instant" });
       return {};
     }
     // Whether the hit-test target is the element, a descendant or its label.
     case "meets": {
-      const hit = given.nodeType === Node.ELEMENT_NODE ? given : above(given);
-      if (contains(element, given)) return { meets: true };
+      const hit = argument.nodeType === Node.ELEMENT_NODE ? argument : above(argument);
+      if (contains(element, argument)) return { meets: true };
       const label = hit?.closest?.("label");
       if (label && (label.control === element || contains(element, label.control ?? label))) return { meets: true };
       return { meets: false, by: hit ? describe(hit) : "" };
@@ -87,7 +87,7 @@ function (what, given) {
     }
     // Clicks are observed on the element, which may be in a closed shadow root, and on the window.
     case "arm": {
-      const heard = element.ownerDocument[HEARD] = { own: false, other: null, element };
+      const heard = element.ownerDocument[CLICK_RECORD] = { own: false, other: null, element };
       const own = () => { heard.own = true; };
       const any = (event) => {
         const [first] = event.composedPath();
@@ -118,7 +118,7 @@ function (what, given) {
     case "value": return { value: value(), checked: checked() };
     case "set": {
       element.focus({ preventScroll: true });
-      setNative(given);
+      setNative(argument);
       tell("input", "change");
       return { value: value() };
     }
@@ -128,11 +128,11 @@ function (what, given) {
       if (kind !== "select") return { list: false };
       const options = [...element.options], label = (option) => squeeze(option.label || option.text);
       const fits = [(option, text) => label(option) === text, (option, text) => option.value === text, (option, text) => label(option).toLowerCase() === text.toLowerCase()];
-      const chosen = given.map((text) => fits.map((fit) => options.find((option) => fit(option, squeeze(text)))).find(Boolean));
+      const chosen = argument.map((text) => fits.map((fit) => options.find((option) => fit(option, squeeze(text)))).find(Boolean));
       const all = options.map(label).slice(0, 30).map((text) => text.slice(0, 80).toWellFormed());
-      if (chosen.includes(undefined)) return { list: true, missing: given[chosen.indexOf(undefined)], options: all };
-      if (chosen.some((option) => option.disabled || option.closest("optgroup:disabled"))) return { list: true, missing: given[0], options: all, disabled: true };
-      if (!element.multiple && chosen.length > 1) return { list: true, missing: given[1], options: all, single: true };
+      if (chosen.includes(undefined)) return { list: true, missing: argument[chosen.indexOf(undefined)], options: all };
+      if (chosen.some((option) => option.disabled || option.closest("optgroup:disabled"))) return { list: true, missing: argument[0], options: all, disabled: true };
+      if (!element.multiple && chosen.length > 1) return { list: true, missing: argument[1], options: all, single: true };
       element.focus({ preventScroll: true });
       if (element.multiple) for (const option of options) option.selected = chosen.includes(option);
       else element.selectedIndex = options.indexOf(chosen[0]);
@@ -142,7 +142,7 @@ function (what, given) {
     case "scroll": {
       let part = element;
       while (part && !(part.scrollHeight > part.clientHeight + 1 && /auto|scroll/.test(view.getComputedStyle(part).overflowY))) part = part.parentElement;
-      (part ?? element.ownerDocument.scrollingElement)?.scrollTo({ top: given === "end" ? 1e9 : 0, behavior: "instant" });
+      (part ?? element.ownerDocument.scrollingElement)?.scrollTo({ top: argument === "end" ? 1e9 : 0, behavior: "instant" });
       return {};
     }
     default: return {};

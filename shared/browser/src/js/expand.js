@@ -1,9 +1,9 @@
 // Expands the main content: opens collapsed sections and tabs, clicks "show more", scrolls virtual lists. Follows
-// document.js, look.js and text.js; arguments: the operation, nothing, and the limits (a table in Rust).
+// document.js, page-state.js and text.js; arguments: the operation, nothing, and the limits (a table in Rust).
 //
 // Content that is visible only temporarily (the panel of an earlier tab, a row of a virtual list) is copied and added
 // to the page at the end.
-const [what, , limits] = arguments;
+const [action, , limits] = arguments;
 // What is known of this document. Over WebDriver, each script has globals of its own, so the document keeps it.
 const state = document[Symbol.for("ragmaker-expansion")] ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
 const COPY = "data-ragmaker-copy";
@@ -33,7 +33,7 @@ const closedFolds = () => parts("[aria-expanded=false],.collapsed[data-toggle=co
 // Controls that load more, by name in the languages of many sites.
 const MORE = /^\W*(show|view|read|see|load|display|expand)\s+(\d+\s+)?(more|all|full|the rest|everything)\b|^more(…|\.\.\.)?$|^continue reading|^(mehr|alles?)\s+(\S+\s+)?(anzeigen|laden|lesen|zeigen)|^weiterlesen|^(voir|afficher|lire|charger)\s+(plus|tout|la suite)|^(ver|mostrar|leer|cargar)\s+(más|todo)|^(mostra|leggi|carica)\s+(altro|tutto|di più)|^(もっと|続きを|さらに)|^(显示|查看|加载|展开)(更多|全部|全文)|^더\s*보기/i;
 const nameOf = (element) => squeezed(element.textContent || element.getAttribute("aria-label"));
-const bringsMore = () => parts("button,[role=button],a[href^='#'],a:not([href])")
+const loadsMore = () => parts("button,[role=button],a[href^='#'],a:not([href])")
   .filter((element) => !element.hasAttribute("aria-expanded") && element.getAttribute("role") !== "tab" && nameOf(element).length <= 60 && MORE.test(nameOf(element)) && isUsable(element));
 
 // Tab strips, each with its tabs.
@@ -105,18 +105,18 @@ const copyRows = (scroller) => {
     if (list.rows.size < MAX_ROWS) list.rows.set(place, { row, text, copy: row.cloneNode(true) });
   }
 };
-const isThere = ({ row, text }) => row.isConnected && squeezed(row.textContent) === text;
+const isAttached = ({ row, text }) => row.isConnected && squeezed(row.textContent) === text;
 // Inserts the removed rows at their positions among the present ones.
-const putRows = ({ holder, rows }) => {
+const restoreRows = ({ holder, rows }) => {
   const sorted = [...rows].sort(([a], [b]) => a - b).map(([, row]) => row);
-  const there = new Set(sorted.filter(isThere).map(({ text }) => text));
-  const gone = sorted.filter((row) => !isThere(row) && !there.has(row.text));
+  const there = new Set(sorted.filter(isAttached).map(({ text }) => text));
+  const gone = sorted.filter((row) => !isAttached(row) && !there.has(row.text));
   // A row whose position has changed is the same row.
   const texts = new Set(), missing = new Set(gone.filter(({ text }) => !texts.has(text) && texts.add(text)));
   let before = null, put = 0;
-  const first = [...holder.children].find((child) => sorted.some((row) => row.row === child && isThere(row))) ?? null;
+  const first = [...holder.children].find((child) => sorted.some((row) => row.row === child && isAttached(row))) ?? null;
   for (const row of sorted) {
-    if (isThere(row)) {
+    if (isAttached(row)) {
       before = row.row;
     } else if (missing.has(row)) {
       row.copy.setAttribute(COPY, "");
@@ -135,7 +135,7 @@ const reveal = (region) => {
   region.removeAttribute("aria-hidden");
   if (!shows(region)) for (const [name, value] of [["display", "block"], ["visibility", "visible"], ["height", "auto"]]) region.style.setProperty(name, value, "important");
 };
-const putParts = () => {
+const restoreParts = () => {
   // In the order of display: before and after the current content of a section, or after the control that opened it.
   const ends = new Map();
   for (const [region, { anchor, copies }] of state.parts) {
@@ -164,11 +164,11 @@ const putParts = () => {
 };
 
 // Waits until the page has rendered; a background tab renders no frames.
-const drawnAgain = () => new Promise((go) => {
-  AbortSignal.timeout(doc.visibilityState === "visible" ? limits.redrawn : limits.reaction).addEventListener("abort", go);
+const afterRepaint = () => new Promise((go) => {
+  AbortSignal.timeout(doc.visibilityState === "visible" ? limits.repaint : limits.reaction).addEventListener("abort", go);
   requestAnimationFrame(() => requestAnimationFrame(go));
 });
-switch (main === null ? null : what) {
+switch (main === null ? null : action) {
   // Opens all collapsed sections and the next tab of each strip, and clicks controls that load more. Returns the number
   // of clicks.
   case "open": {
@@ -200,7 +200,7 @@ switch (main === null ? null : what) {
       done += 1;
       fold.click();
     }
-    for (const more of bringsMore()) {
+    for (const more of loadsMore()) {
       const clicks = state.clicks.get(more) ?? 0;
       if (clicks >= MAX_CLICKS) continue;
       state.clicks.set(more, clicks + 1);
@@ -208,7 +208,7 @@ switch (main === null ? null : what) {
       done += 1;
       more.click();
     }
-    await drawnAgain();
+    await afterRepaint();
     return { done };
   }
   // Copies the visible content, before the first round and after each round. A section that another one has closed is
@@ -234,7 +234,7 @@ switch (main === null ? null : what) {
   case "top": {
     for (const copy of state.rowCopies.splice(0)) copy.remove();
     for (const scroller of scrollers()) scroller.scrollTo({ top: 0, behavior: "instant" });
-    await drawnAgain();
+    await afterRepaint();
     return null;
   }
   // Copies the visible rows and scrolls by most of a screen; returns whether anything moved, and the size of the
@@ -251,19 +251,19 @@ switch (main === null ? null : what) {
     if (!moved) {
       // Content that loads when its end becomes visible may need this event again.
       for (const scroller of all) scroller.scrollBy({ top: -scroller.clientHeight / 2, behavior: "instant" });
-      await drawnAgain();
+      await afterRepaint();
       for (const scroller of all) scroller.scrollBy({ top: scroller.clientHeight, behavior: "instant" });
     }
-    await drawnAgain();
+    await afterRepaint();
     for (const scroller of all) copyRows(scroller);
     const rows = [...state.lists.values()].reduce((sum, { rows }) => sum + rows.size, 0);
     return { moved, size: [rows, doc.scrollingElement?.scrollHeight ?? 0, main.textContent.length] };
   }
   // Inserts the removed content, and returns the counts.
   case "end": {
-    const rows = [...state.lists.values()].reduce((sum, list) => sum + putRows(list), 0);
+    const rows = [...state.lists.values()].reduce((sum, list) => sum + restoreRows(list), 0);
     state.lists.clear();
-    putParts();
+    restoreParts();
     state.parts.clear();
     return { sections: state.sections, tabs: state.tabs, more: state.more, rows };
   }

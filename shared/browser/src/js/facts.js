@@ -42,6 +42,6 @@ const facts = () => {
   return {
     url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
     status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    prose: widgets.length > 0 ? prose() : 0, signIn: signIn(), links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"),
+    prose: widgets.length > 0 ? prose() : 0, signIn: signInForm(), links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"),
   };
 };

@@ -1,6 +1,6 @@
 // The page as HTML, with open shadow roots and same-origin frames at their positions; with a selector, only the
 // matching elements, or null if there are none. Of a very large page, the beginning.
-const take = (selector) => {
+const collectContent = (selector) => {
   const html = whole(selector);
   // A page without an end, or with all of a database on it, would take the memory of the reader.
   if (html === null || html.length * 3 <= limits.html) return html;

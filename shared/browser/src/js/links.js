@@ -1,11 +1,11 @@
 // The links that a person could follow, in document order: rendered links to http and https URLs,
 // in open shadow roots and same-origin frames too, each page once.
 // Returns a JSON text: a list of [accessible name, address].
-const take = () => {
+const collectContent = () => {
   const MAX_ADDRESS = 4096, XHTML = "http://www.w3.org/1999/xhtml";
   const here = location.href.split("#")[0];
   const found = new Map();
-  const slotOf = ask(Element.prototype, "assignedSlot"), parentOf = ask(Node.prototype, "parentElement"), nodeAbove = ask(Node.prototype, "parentNode");
+  const slotOf = nativeGetter(Element.prototype, "assignedSlot"), parentOf = nativeGetter(Node.prototype, "parentElement"), nodeAbove = nativeGetter(Node.prototype, "parentNode");
   const rendered = (part) => !part.checkVisibility || part.checkVisibility({ visibilityProperty: true, opacityProperty: true })
     || (part.checkVisibility() && appears(part));
   // Whether it becomes visible on scrolling (fade-in, lazy layout).
@@ -24,15 +24,15 @@ const take = () => {
     }
     return kept && hidden === null;
   };
-  const [widthOf, heightOf] = ["clientWidth", "clientHeight"].map((name) => ask(Element.prototype, name));
+  const [widthOf, heightOf] = ["clientWidth", "clientHeight"].map((name) => nativeGetter(Element.prototype, name));
   // The horizontal scroll range of a page, relative to its initial position.
-  const reaches = new Map();
-  const reachOf = ({ document, innerWidth }) => {
-    if (!reaches.has(document)) {
-      const root = own(document).documentElement, backwards = getComputedStyle(root).direction === "rtl";
-      reaches.set(document, backwards ? [innerWidth - root.scrollWidth, widthOf(root)] : [0, Infinity]);
+  const scrollRanges = new Map();
+  const scrollRangeOf = ({ document, innerWidth }) => {
+    if (!scrollRanges.has(document)) {
+      const root = nativeView(document).documentElement, backwards = getComputedStyle(root).direction === "rtl";
+      scrollRanges.set(document, backwards ? [innerWidth - root.scrollWidth, widthOf(root)] : [0, Infinity]);
     }
-    return reaches.get(document);
+    return scrollRanges.get(document);
   };
   const shows = (part) => {
     // An image that is still loading has no size.
@@ -40,20 +40,20 @@ const take = () => {
     const box = part.getBoundingClientRect();
     // 1x1 elements and those outside the scrollable area count as hidden.
     if (!awaited && (box.width <= 1 || box.height <= 1)) return false;
-    const view = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = reachOf(view);
+    const view = (part.ownerDocument ?? part.startContainer.ownerDocument).defaultView, [leftmost, rightmost] = scrollRangeOf(view);
     if (box.right > 0 && box.bottom > 0 && rightmost === Infinity) return true;
     const { scrollX, scrollY } = view;
     return box.right + scrollX > leftmost && box.left + scrollX < rightmost && box.bottom + scrollY > 0;
   };
   // Whether the insets (lengths, percentages or `auto`) clip the whole box.
-  const cutAway = (part, sides) => {
+  const clipsAll = (part, sides) => {
     const box = Element.prototype.getBoundingClientRect.call(part);
     const [top, right, bottom, left] = sides.map((side, at) =>
       parseFloat(side) * (side.endsWith("%") ? (at % 2 === 0 ? box.height : box.width) / 100 : 1) || 0);
     return box.height - top - bottom <= 1 || box.width - left - right <= 1;
   };
   // Whether the clip-path is empty. It clips all descendants, positioned ones too.
-  const shut = (part, { clipPath }) => {
+  const isClipped = (part, { clipPath }) => {
     if (clipPath === "none") return false;
     if (/^circle\(0(px|%)/.test(clipPath)) return true;
     const corners = /^polygon\((?:\w+, *)?([^()]*)\)/.exec(clipPath)?.[1].split(/, */).map((corner) => corner.split(" "));
@@ -61,18 +61,18 @@ const take = () => {
     const inset = /^inset\(([^()]*?)( round [^()]*)?\)/.exec(clipPath)?.[1].split(" ");
     if (!inset) return false;
     const [top, right = top, bottom = top, left = right] = inset;
-    return cutAway(part, [top, right, bottom, left]);
+    return clipsAll(part, [top, right, bottom, left]);
   };
-  const shutBetween = (part, above) => {
+  const isClippedBetween = (part, above) => {
     for (let each = parentOf(part); each !== above && each !== null; each = parentOf(each)) {
-      if (shut(each, getComputedStyle(each))) return true;
+      if (isClipped(each, getComputedStyle(each))) return true;
     }
     return false;
   };
   // Elements that clip or hide their content, such as collapsed menus. The slides of carousels are visible.
-  const conceals = (part, style) => {
+  const hidesContent = (part, style) => {
     const { clip, contain, display, filter, overflowClipMargin, overflowX, overflowY, position } = style;
-    if (filter.includes("opacity(0)") || shut(part, style)) return true;
+    if (filter.includes("opacity(0)") || isClipped(part, style)) return true;
     if (clip !== "auto" && /^(absolute|fixed)$/.test(position)) {
       const [top, right, bottom, left] = clip.slice(5, -1).split(/[ ,]+/).map((edge) => edge === "auto" ? NaN : parseFloat(edge));
       if (right - (left || 0) <= 1 || bottom - (top || 0) <= 1) return true;
@@ -88,19 +88,19 @@ const take = () => {
   // The containing block of an element, which may clip it.
   const placed = (part, { position }) => /^(absolute|fixed)$/.test(position) && part.namespaceURI === XHTML;
   const around = (part, style) => {
-    if (placed(part, style)) return ask(HTMLElement.prototype, "offsetParent")(part);
+    if (placed(part, style)) return nativeGetter(HTMLElement.prototype, "offsetParent")(part);
     return slotOf(part) ?? parentOf(part) ?? nodeAbove(part)?.host ?? null;
   };
   // Off-canvas drawers: fixed elements outside the window, which scrolling does not reveal.
   const beyond = (part) => {
-    const { left, top } = Element.prototype.getBoundingClientRect.call(part), page = own(part.ownerDocument).scrollingElement;
+    const { left, top } = Element.prototype.getBoundingClientRect.call(part), page = nativeView(part.ownerDocument).scrollingElement;
     return page !== null && (left >= widthOf(page) || top >= heightOf(page));
   };
   const SHOWN = 0, FIXED = 1, CONCEALED = 2;
-  const fateOf = (part, style, above, fate) => {
-    if (fate === CONCEALED || (style !== null && conceals(part, style))) return CONCEALED;
-    if (style !== null && placed(part, style) && shutBetween(part, above)) return CONCEALED;
-    if (fate !== FIXED && !(style?.position === "fixed" && above === null)) return SHOWN;
+  const visibilityOf = (part, style, above, visibility) => {
+    if (visibility === CONCEALED || (style !== null && hidesContent(part, style))) return CONCEALED;
+    if (style !== null && placed(part, style) && isClippedBetween(part, above)) return CONCEALED;
+    if (visibility !== FIXED && !(style?.position === "fixed" && above === null)) return SHOWN;
     if (beyond(part)) return CONCEALED;
     return style !== null && /auto|scroll/.test(style.overflow) ? SHOWN : FIXED;
   };
@@ -114,9 +114,9 @@ const take = () => {
       chain.push([part, style, above]);
       part = above;
     }
-    let fate = part ? known.get(part) : SHOWN;
-    for (const [each, style, above] of chain.reverse()) known.set(each, fate = fateOf(each, style, above, fate));
-    return fate === CONCEALED;
+    let visibility = part ? known.get(part) : SHOWN;
+    for (const [each, style, above] of chain.reverse()) known.set(each, visibility = visibilityOf(each, style, above, visibility));
+    return visibility === CONCEALED;
   };
   const visible = (link) => {
     if (link.localName === "area") {

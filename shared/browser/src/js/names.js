@@ -6,7 +6,7 @@ const sheets = new Map();
 const ruled = (element) => {
   if (isForm(element)) return true;
   const root = element.ownerDocument;
-  if (!sheets.has(root)) sheets.set(root, own(root).styleSheets.length + own(root).adoptedStyleSheets.length > 0);
+  if (!sheets.has(root)) sheets.set(root, nativeView(root).styleSheets.length + nativeView(root).adoptedStyleSheets.length > 0);
   return sheets.get(root) || element.getRootNode() !== root;
 };
 // The text that a rule puts before or after an element: `"★ "`, `"★" / "Star"`, `attr(title)`.
@@ -78,7 +78,7 @@ const accessibleName = (link) => {
     return /^(inline|contents)$/.test(display) && element.localName !== "img" ? text : ` ${text} `;
   };
   const textOf = (element, how, depth) => {
-    if (isForm(element)) return ask(Node.prototype, "textContent")(element);
+    if (isForm(element)) return nativeGetter(Node.prototype, "textContent")(element);
     const kind = element.localName;
     const native = () => {
       if (/^(img|area)$/.test(kind)) return element.getAttribute("alt");

@@ -1,19 +1,19 @@
-// Queries to a frame during browser-act. Follows document.js, look.js and text.js; arguments: the query, its parameter,
+// Queries to a frame during browser-act. Follows document.js, page-state.js and text.js; arguments: the query, its parameter,
 // and the limits.
-const [what, given, limits] = arguments;
+const [action, argument, limits] = arguments;
 const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.children].map((part) => part.innerText).join(" ")));
 // Whether the page's own documents note dialogs and windows.
 const act = () => {
   const tell = (told) => {
-    told.dispatchEvent(new CustomEvent("ragmaker-act", { detail: given }));
-    for (const { contentDocument: inner } of told.querySelectorAll("iframe,frame")) if (inner) tell(own(inner));
+    told.dispatchEvent(new CustomEvent("ragmaker-act", { detail: argument }));
+    for (const { contentDocument: inner } of told.querySelectorAll("iframe,frame")) if (inner) tell(nativeView(inner));
   };
   tell(doc);
 };
-switch (what) {
-  // Whether the page is idle after the step. `given` is as for "acting".
+switch (action) {
+  // Whether the page is idle after the step. `argument` is as for "acting".
   case "rest": {
-    if (given !== null) act();
+    if (argument !== null) act();
     await new Promise((go) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = go; port2.postMessage(null); });
     counts = undefined;
     const watch = watched();
@@ -25,14 +25,14 @@ switch (what) {
     counts = undefined;
     return watched() !== null;
   }
-  case "text": return shownTexts().some((text) => text.includes(squeezed(given)));
+  case "text": return shownTexts().some((text) => text.includes(squeezed(argument)));
   case "selector": {
-    try { return roots(document).some((root) => root.querySelector(given) !== null); } catch { return "bad"; }
+    try { return roots(document).some((root) => root.querySelector(argument) !== null); } catch { return "bad"; }
   }
   case "length": return shownTexts().reduce((sum, text) => sum + text.length, 0);
   // Elements by their text, the innermost ones; or by CSS selector.
   case "by-text": {
-    const wanted = squeezed(given).toLowerCase(), found = [];
+    const wanted = squeezed(argument).toLowerCase(), found = [];
     for (const root of roots(document)) {
       const walker = document.createTreeWalker(root === document ? doc.documentElement ?? document : root, NodeFilter.SHOW_ELEMENT);
       for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -46,11 +46,11 @@ switch (what) {
     }
     return found.slice(0, 20);
   }
-  // Elements of the role `given.role` whose accessible name may be `given.name`; null if there are many. `certain` says
+  // Elements of the role `argument.role` whose accessible name may be `argument.name`; null if there are many. `certain` says
   // that there is one, which has this role and name.
-  case "by-words": return candidates(given);
+  case "by-words": return candidates(argument);
   case "by-css": {
-    try { return roots(document).flatMap((root) => [...root.querySelectorAll(given)]).slice(0, 20); } catch { return null; }
+    try { return roots(document).flatMap((root) => [...root.querySelectorAll(argument)]).slice(0, 20); } catch { return null; }
   }
   case "scroll": {
     // The page itself, or the element that scrolls instead.
@@ -62,7 +62,7 @@ switch (what) {
     }
     if (part === null) return 0;
     const before = part.scrollTop, screen = part === page ? innerHeight : part.clientHeight;
-    const top = { end: 1e9, top: 0, down: before + screen * 0.9, up: before - screen * 0.9 }[given] ?? before + Number(given);
+    const top = { end: 1e9, top: 0, down: before + screen * 0.9, up: before - screen * 0.9 }[argument] ?? before + Number(argument);
     part.scrollTo({ top, behavior: "instant" });
     return Math.round(part.scrollTop - before);
   }

@@ -6,12 +6,12 @@ const USER_FIELD = /^(user|user_?-?name|user_?-?id|login|login_?-?(id|name|fmt)|
 // The names of buttons for a sign-in with another service, which are the same in every language, and their targets.
 const PROVIDER = /\b(google|microsoft|github|gitlab|bitbucket|apple|facebook|linkedin|slack|okta|auth0|azure|saml|sso|openid|passkey)\b/i;
 const PROVIDER_PATH = /\/(oauth2?|omniauth|openid|saml2?|sso)(\/|$)/i;
-const signIn = () => {
+const signInForm = () => {
   const shows = (element) => element.checkVisibility?.({ visibilityProperty: true, opacityProperty: true }) ?? true;
   const within = (root, selector) => [...root.querySelectorAll(selector)].filter(shows);
   // The fields of a form shadow its properties, so it is read through its prototype.
   const contains = (part, other) => Node.prototype.contains.call(part, other);
-  const innerText = (part) => isForm(part) ? ask(HTMLElement.prototype, "innerText")(part) : part.innerText;
+  const innerText = (part) => isForm(part) ? nativeGetter(HTMLElement.prototype, "innerText")(part) : part.innerText;
   // With more text than this, it is not a sign-in page, and measuring it would take long.
   if (!sparse(6000)) return null;
   const isUser = (field) => field.type === "email" || /\b(username|webauthn)\b/.test(field.autocomplete)
@@ -48,7 +48,7 @@ const signIn = () => {
   // Applications may have no form element: then the form is the element that contains a field and a button.
   const BUTTON = "button,input[type=submit],input[type=image],[role=button]";
   let form = key.form;
-  const above = ask(Node.prototype, "parentElement");
+  const above = nativeGetter(Node.prototype, "parentElement");
   for (let part = above(key); !form && part; part = above(part)) {
     if (part.querySelector(BUTTON) !== null || part === doc.body) form = part;
   }

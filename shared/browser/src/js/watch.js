@@ -1,35 +1,35 @@
 // Runs in every document before its own scripts, with the limits as argument: counts pending work, from which
-// look.js decides whether the content is complete, answers dialogs, and hides signs of automation (`cdc_`
+// page-state.js decides whether the content is complete, answers dialogs, and hides signs of automation (`cdc_`
 // globals).
 (limits) => {
   for (const name of Object.getOwnPropertyNames(window)) {
     if (name.startsWith("cdc_")) delete window[name];
   }
   // A replaced function has the `toString()` of the original.
-  const own = new WeakMap();
+  const originals = new WeakMap();
   const replace = (owner, name, handler) => {
     const replaced = owner?.[name];
-    if (replaced) own.set(owner[name] = new Proxy(replaced, handler), replaced);
+    if (replaced) originals.set(owner[name] = new Proxy(replaced, handler), replaced);
   };
   replace(Function.prototype, "toString", {
-    apply: (target, self, args) => Reflect.apply(target, own.get(self) ?? self, args),
+    apply: (target, self, args) => Reflect.apply(target, originals.get(self) ?? self, args),
   });
   // While a call acts, dialogs and new windows are recorded; windows are not opened, because the call uses one tab.
   let acting = false;
   const noted = [];
   const note = (kind, text) => {
-    if (!acting || noted.length >= limits.noted) return;
-    try { noted.push([kind, `${text ?? ""}`.slice(0, limits.notedText).toWellFormed()]); } catch {}
+    if (!acting || noted.length >= limits.maxRecordedEvents) return;
+    try { noted.push([kind, `${text ?? ""}`.slice(0, limits.maxEventText).toWellFormed()]); } catch {}
   };
   // An open dialog would block the page and every command to it.
-  const answer = (name, value) => replace(window, name, { apply: (target, self, args) => (bump(), note(name, args[0]), value) });
+  const answer = (name, value) => replace(window, name, { apply: (target, self, args) => (recordActivity(), note(name, args[0]), value) });
   // Times of the last activity, the last new activity (no repeated timer or request), the last DOM progress and the
   // last new response.
   let last = performance.now(), news = last, begun = last, answeredAt = -Infinity;
-  const bump = () => { last = performance.now(); };
-  const stir = () => { news = last = performance.now(); };
+  const recordActivity = () => { last = performance.now(); };
+  const recordNewActivity = () => { news = last = performance.now(); };
   // The time of the last DOM progress or new response.
-  const brought = () => Math.max(begun, answeredAt);
+  const lastContentTime = () => Math.max(begun, answeredAt);
   answer("alert", undefined);
   answer("confirm", true);
   answer("prompt", null);
@@ -55,12 +55,12 @@
   // without a new result are waited for only on a page with little text.
   const timers = new Map(), tickers = new WeakMap(), works = new Map();
   let chain = 0, chainBegun = 0;
-  const waits = ({ due, begun, repeat, hoped, fresh, ends }) => !hoped && !ends && (due - answeredAt <= limits.afterAnswer
+  const isAwaited = ({ due, begun, repeat, mayNavigate, fresh, ends }) => !mayNavigate && !ends && (due - answeredAt <= limits.afterAnswer
     || (repeat === 0 ? fresh || due - news <= limits.shortTimer : repeat <= limits.timerChain && due - begun <= limits.shortTimer));
   const delayOf = (delay) => delay > 0 ? Number(delay) : 0;
   const text = Function.prototype.toString;
   const source = (work) => typeof work === "function" ? Reflect.apply(text, work, []) : String(work);
-  const leads = (work) => /\blocation\b|\.submit\(/.test(source(work));
+  const navigates = (work) => /\blocation\b|\.submit\(/.test(source(work));
   const aborts = (work) => /\.abort\(/.test(source(work));
   // Counts a key and returns the count.
   const count = (map, key) => map.set(key, (map.get(key) ?? 0) + 1).get(key);
@@ -68,11 +68,11 @@
   replace(window, "setTimeout", {
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
-      const hoped = delay > limits.shortTimer && delay <= limits.longTimer && chain === 0 && leads(work);
-      if (delay > limits.shortTimer && !hoped) return Reflect.apply(target, self, args);
+      const mayNavigate = delay > limits.shortTimer && delay <= limits.longTimer && chain === 0 && navigates(work);
+      if (delay > limits.shortTimer && !mayNavigate) return Reflect.apply(target, self, args);
       const fresh = chain === 0 && count(works, source(work).slice(0, 500)) <= limits.repeats;
-      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, hoped, fresh, set: now, ends: aborts(work), leading: goesOn(chain) && leads(work) };
-      const done = () => { if (timers.delete(id)) bump(); };
+      const timer = { due: now + delay, begun: chain > 0 ? chainBegun : now, repeat: chain, mayNavigate, fresh, set: now, ends: aborts(work), leading: isRepetition(chain) && navigates(work) };
+      const done = () => { if (timers.delete(id)) recordActivity(); };
       let id;
       if (typeof work === "function") {
         id = Reflect.apply(target, self, [function (...values) {
@@ -81,7 +81,7 @@
           [chain, chainBegun] = [timer.repeat + 1, timer.begun];
           try { return work.apply(this, values); } finally {
             [chain, chainBegun] = before;
-            if (timer.repeat <= limits.countdown) bump();
+            if (timer.repeat <= limits.countdown) recordActivity();
           }
         }, given, ...rest]);
       } else {
@@ -97,12 +97,12 @@
     apply(target, self, args) {
       const [work, given, ...rest] = args, delay = delayOf(given), now = performance.now();
       if (delay > limits.shortTimer || typeof work !== "function") return Reflect.apply(target, self, args);
-      const timer = { due: now + delay, begun: now, repeat: 0, leading: leads(work) };
+      const timer = { due: now + delay, begun: now, repeat: 0, leading: navigates(work) };
       const id = Reflect.apply(target, self, [function (...values) {
         timer.ran = performance.now();
         timer.due = timer.ran + delay;
         timer.repeat += 1;
-        if (timer.repeat <= limits.countdown) bump();
+        if (timer.repeat <= limits.countdown) recordActivity();
         return work.apply(this, values);
       }, given, ...rest]);
       timers.set(id, timer);
@@ -121,17 +121,17 @@
   // Workers, IndexedDB, WebAssembly compilation, WebCrypto and idle callbacks are awaited, the first times and within
   // `workerAnswer`.
   const asked = new WeakMap();
-  const outwait = (patience = limits.workerAnswer) => {
-    const timer = { due: performance.now(), repeat: 0, hoped: false };
-    const done = () => { if (timers.delete(timer)) stir(); };
+  const awaitExternal = (patience = limits.workerAnswer) => {
+    const timer = { due: performance.now(), repeat: 0, mayNavigate: false };
+    const done = () => { if (timers.delete(timer)) recordNewActivity(); };
     timers.set(timer, timer);
-    later(() => { timer.hoped = true; }, patience);
+    later(() => { timer.mayNavigate = true; }, patience);
     later(done, limits.longTimer);
     return done;
   };
   const hear = (source, events) => {
     if (count(asked, source) > limits.repeats) return source;
-    const done = outwait();
+    const done = awaitExternal();
     for (const event of events) source.addEventListener(event, done, { once: true });
     return source;
   };
@@ -154,7 +154,7 @@
         apply(target, self, args) {
           const promise = Reflect.apply(target, self, args);
           if (args[1]?.delay > limits.shortTimer || count(asked, target) > limits.repeats) return promise;
-          const done = outwait();
+          const done = awaitExternal();
           return Reflect.apply(then, promise, [(value) => (done(), value), (error) => { done(); throw error; }]);
         },
       });
@@ -166,7 +166,7 @@
     apply(target, self, args) {
       const promise = Reflect.apply(target, self, args);
       if (count(asked, target) > limits.repeats) return promise;
-      const done = outwait(limits.shortTimer);
+      const done = awaitExternal(limits.shortTimer);
       const proceed = ({ active }) => {
         const settle = () => { if (/^(activated|redundant)$/.test(active.state)) done(); };
         active.addEventListener("statechange", settle);
@@ -183,14 +183,14 @@
   const changes = new MutationObserver((records) => {
     for (const { type, target, addedNodes, removedNodes } of records) {
       if (type === "attributes") {
-        if (count(moved, target) <= limits.movesOfNode && performance.now() - brought() <= limits.shortTimer) bump();
+        if (count(moved, target) <= limits.maxMovesPerNode && performance.now() - lastContentTime() <= limits.shortTimer) recordActivity();
         continue;
       }
-      if (count(tickers, target) <= (addedNodes.length > removedNodes.length ? limits.growthsOfNode : limits.changesOfNode)) { stir(); return; }
+      if (count(tickers, target) <= (addedNodes.length > removedNodes.length ? limits.maxGrowthsPerNode : limits.maxChangesPerNode)) { recordNewActivity(); return; }
     }
   });
   const proceeds = () => {
-    stir();
+    recordNewActivity();
     begun = last;
     changes.observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["class", "hidden", "style"] });
   };
@@ -206,16 +206,16 @@
       lengths.set(name, decodedBodySize);
       if (failed || same) {
         for (const timer of timers.values()) {
-          timer.vain ||= follows(timer.set, responseEnd) || follows(startTime, timer.ran);
+          timer.fruitless ||= follows(timer.set, responseEnd) || follows(startTime, timer.ran);
         }
       }
       if (failed || count(answered, name.split(/[?#]/, 1)[0]) > limits.repeats) continue;
-      stir();
+      recordNewActivity();
       answeredAt = last;
     }
   }).observe({ type: "resource", buffered: true });
 
-  // Global variables that identify bot challenges; the isolated world of look.js cannot read them.
+  // Global variables that identify bot challenges; the isolated world of page-state.js cannot read them.
   const globals = () => ["_cf_chl_opt", "gokuProps"].filter((name) => window[name]);
   const { dispatchEvent } = EventTarget.prototype, { getAnimations } = Document.prototype, { apply } = Reflect, Report = CustomEvent;
   // Running transitions and animations delay readiness, except endless ones, decorative ones and large numbers of them.
@@ -244,21 +244,21 @@
       const all = [...apply(getAnimations, document, []), ...roots.flatMap((root) => apply(within, root, []))];
       crowded = all.length > limits.animations;
       return !crowded && all.some((animation) => animation.playState === "running" && animation.timeline === timeline && animation.playbackRate > 0
-        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - brought() <= limits.shortTimer && !decorates(animation));
+        && now + (animation.effect.getComputedTiming().endTime - animation.currentTime) / animation.playbackRate - lastContentTime() <= limits.shortTimer && !decorates(animation));
     } catch { return false; }
   };
-  const goesOn = (repeat) => repeat > 0 && repeat <= limits.countdown;
+  const isRepetition = (repeat) => repeat > 0 && repeat <= limits.countdown;
   const report = () => {
     const set = [...timers.values()];
     const counted = (which) => set.filter(which).length;
-    const pending = counted((timer) => !timer.vain && waits(timer));
+    const pending = counted((timer) => !timer.fruitless && isAwaited(timer));
     const detail = {
       quiet: performance.now() - last,
       timers: pending === 0 && moves() ? 1 : pending,
-      vain: counted((timer) => timer.vain && waits(timer)),
+      fruitless: counted((timer) => timer.fruitless && isAwaited(timer)),
       // A page with little text may redirect, and one with almost no text may count down before it shows content.
-      redirects: counted(({ hoped, leading, repeat }) => hoped || (leading && goesOn(repeat))),
-      countdowns: counted(({ repeat }) => goesOn(repeat)),
+      redirects: counted(({ mayNavigate, leading, repeat }) => mayNavigate || (leading && isRepetition(repeat))),
+      countdowns: counted(({ repeat }) => isRepetition(repeat)),
       globals: globals(),
       noted,
     };

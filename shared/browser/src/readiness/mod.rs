@@ -9,7 +9,7 @@
 //!   updates, or, if the page has text, requests to other sites.
 //! - `cap`: the total time limit has passed ([`limits`]), or a request that could add content has exceeded its own limit.
 //!
-//! [`Outcome`] also lists the hosts of the open requests. Repeated requests of a polling page are not counted.
+//! [`WaitOutcome`] also lists the hosts of the open requests. Repeated requests of a polling page are not counted.
 //!
 //! ```text
 //!            navigate                      first report, or a look at the page
@@ -31,7 +31,7 @@
 //! | observer | sees | result |
 //! |---|---|---|
 //! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of pending activities, time since the last change |
-//! | `js/look.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
+//! | `js/page-state.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
 //! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
 //! For each open request, the first row that applies decides how long it is waited for:
@@ -41,14 +41,14 @@
 //! | polling: the same request, or the same address, repeatedly | not counted | not counted |
 //! | images, fonts, media, beacons; a connection for updates (`EventSource`, `WebSocket`) after its first message | open | open |
 //! | a style sheet, or a connection for updates without a message | waited for, `style`, `push`, then open | the same |
-//! | any request to a silent host of another site (below) | open | `cap` after `silent_answer_sparse` |
+//! | any request to a silent host of another site (below) | open | `cap` after `probe_timeout_sparse` |
 //! | data of another site that has added nothing to this page before | waited for, `other_data`, then open | waited for, `data` |
 //! | data, code and frames of the page's own site, or of a site that has added something | waited for, `data`, `body`, `code`, then `cap` | the same, longer |
 //!
 //! "Open" means that the page is not waited for because of this request; a page that is ready otherwise is `content`.
 //!
 //! **Silent hosts.** A dead host and a slow host cannot be distinguished until one of them answers. So a host of another
-//! site that has not answered for `silent_ask` is probed: its `/robots.txt` is requested. A live host answers such a
+//! site that has not answered for `probe_after` is probed: its `/robots.txt` is requested. A live host answers such a
 //! small request at once, even if the page's request takes longer, and is waited for. A host that does not answer in time
 //! is silent. The page's own server is probed at the same time, and its answer sets the time limit: on a busy machine all
 //! answers are late, and a late answer does not mean a dead host. Each tab remembers silent hosts for some minutes
@@ -80,7 +80,7 @@ use serde_json::Value;
 use url::{Host, Url};
 
 pub(crate) use self::{
-    network::{Network, NetworkState, SilentHosts, Text},
+    network::{Network, NetworkState, SilentHosts, TextDensity},
     script::{PageScript, RequestedContent, watch_script},
 };
 use crate::limits::LIMITS;
@@ -89,12 +89,12 @@ use crate::{
     codes::SELECTOR_NOT_FOUND,
     error::{CommandError, Failure, navigation_failed},
     facts::Facts,
-    page::{Outcome, Ready},
+    page::{Ready, WaitOutcome},
 };
 
 /// A page that is ready.
 pub(crate) struct ReadyPage {
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: WaitOutcome,
     pub(crate) facts: Facts,
     /// The content, as returned by the page script.
     pub(crate) content: Value,
@@ -108,7 +108,7 @@ pub(crate) enum WaitResult {
     Blocked(Vec<Host>),
 }
 
-/// The state of a page according to `js/look.js`.
+/// The state of a page according to `js/page-state.js`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum State {
@@ -144,8 +144,8 @@ impl ScriptAnswer {
     }
 
     /// The amount of text.
-    fn text(&self) -> Text {
-        if self.says("sparse") { Text::Sparse } else { Text::Dense }
+    fn text(&self) -> TextDensity {
+        if self.says("sparse") { TextDensity::Sparse } else { TextDensity::Dense }
     }
 }
 
@@ -160,7 +160,7 @@ pub(crate) struct Readiness<'a> {
     /// Whether an earlier call used the tab, whose page may be hanging.
     pub(crate) reused: bool,
     /// The end of an earlier wait for this page, which is not observable any more.
-    pub(crate) earlier: Option<Outcome>,
+    pub(crate) earlier: Option<WaitOutcome>,
     /// Whether the page may be loaded again without silent hosts.
     pub(crate) may_reload: bool,
     /// Whether the page was ready before: in an earlier call, or before the steps of this one.
@@ -214,7 +214,7 @@ impl Readiness<'_> {
             }
             if ready == Some(Ready::Content) && network == NetworkState::Idle && self.earlier.is_none() && !capped {
                 // For a frame of another site, a process starts between its response and its load event.
-                if unexplained.get_or_insert_with(Instant::now).elapsed() < LIMITS.unexplained {
+                if unexplained.get_or_insert_with(Instant::now).elapsed() < LIMITS.blocked_load_event {
                     self.listen(LIMITS.pause)?;
                     continue;
                 }
@@ -223,7 +223,7 @@ impl Readiness<'_> {
             }
             let ready = ready.map(|ready| self.with_network(ready, network, leaving));
             if let Some(ready) = ready.filter(|_| !look.facts.is_null()) {
-                return Ok(WaitResult::Ready(Box::new(self.taken(ready, look)?)));
+                return Ok(WaitResult::Ready(Box::new(self.read_page(ready, look)?)));
             }
             answered |= look.state.is_some();
             // A document whose transfer was interrupted never reports its end.
@@ -247,7 +247,7 @@ impl Readiness<'_> {
         // A busy page answers late, and at the deadline not at all.
         let untried = self.reused && !answered && !capped;
         let until = if untried {
-            times.begun + self.deadline.saturating_duration_since(times.begun) / LIMITS.reused_tab_share
+            times.begun + self.deadline.saturating_duration_since(times.begun) / LIMITS.reused_tab_divisor
         } else if capped || wait_for.is_some() {
             self.deadline
         } else {
@@ -259,7 +259,7 @@ impl Readiness<'_> {
         let looked = match report {
             Some(report) => Ok(report),
             None if leaving && !capped => {
-                self.wait_for_network(Text::Sparse, times.cap)?;
+                self.wait_for_network(TextDensity::Sparse, times.cap)?;
                 return Ok(None);
             }
             None => {
@@ -292,7 +292,7 @@ impl Readiness<'_> {
         }
         let mut report = None;
         while report.is_none() && Instant::now() < until {
-            report = self.socket.report(until.min(Instant::now() + LIMITS.watch))?;
+            report = self.socket.report(until.min(Instant::now() + LIMITS.max_script_run))?;
             self.ask_silent_hosts()?;
         }
         self.socket.end_reports()?;
@@ -303,7 +303,7 @@ impl Readiness<'_> {
     fn ask_page(&mut self, arguments: &Value, until: Instant) -> Result<Value, CommandError> {
         let question = self.socket.execute(&self.script.body, arguments, until)?;
         loop {
-            match self.socket.executed(question, until.min(Instant::now() + LIMITS.watch)) {
+            match self.socket.executed(question, until.min(Instant::now() + LIMITS.max_script_run)) {
                 Err(CommandError::Late) if Instant::now() < until => self.ask_silent_hosts()?,
                 answer => return answer,
             }
@@ -328,7 +328,7 @@ impl Readiness<'_> {
         match (network, &self.earlier) {
             (NetworkState::Busy | NetworkState::Stalled, _) => Ready::Cap,
             _ if leaving => Ready::Cap,
-            (_, Some(Outcome { ready: Ready::Cap, .. })) => Ready::Cap,
+            (_, Some(WaitOutcome { ready: Ready::Cap, .. })) => Ready::Cap,
             (NetworkState::Open, _) => Ready::Content,
             (NetworkState::Idle, Some(earlier)) if page == Ready::Idle => earlier.later(),
             (NetworkState::Idle, Some(earlier)) if !earlier.pending.is_empty() => Ready::Content,
@@ -338,14 +338,14 @@ impl Readiness<'_> {
         }
     }
 
-    fn taken(&mut self, ready: Ready, look: ScriptAnswer) -> Result<ReadyPage, Failure> {
+    fn read_page(&mut self, ready: Ready, look: ScriptAnswer) -> Result<ReadyPage, Failure> {
         self.check_arrival()?;
         let facts = facts(look.facts, self.url)?;
         let mut pending = if ready == Ready::Idle { vec![] } else { self.network().pending() };
         if pending.is_empty() && ready != Ready::Idle {
             pending = self.earlier.take().map(|earlier| earlier.pending).unwrap_or_default();
         }
-        Ok(ReadyPage { outcome: Outcome { ready, pending }, facts, content: look.content })
+        Ok(ReadyPage { outcome: WaitOutcome { ready, pending }, facts, content: look.content })
     }
 
     /// Waits until the load event of a loaded page is over and its consequences are known. A page that
@@ -361,14 +361,14 @@ impl Readiness<'_> {
     }
 
     /// Waits until the page's open requests are finished and it had time to use the responses.
-    fn wait_for_network(&mut self, text: Text, cap: Instant) -> Result<(), Failure> {
+    fn wait_for_network(&mut self, text: TextDensity, cap: Instant) -> Result<(), Failure> {
         while self.network().state(text) == NetworkState::Busy && Instant::now() < cap {
             self.listen(LIMITS.pause)?;
             self.check_arrival()?;
         }
         // The last response may not be used yet.
         let since_answer = self.network().since_answer();
-        self.listen(LIMITS.use_of_response.saturating_sub(since_answer))
+        self.listen(LIMITS.response_processing.saturating_sub(since_answer))
     }
 
     /// An error if the transfer of the document was interrupted, or if the document is that of an earlier
@@ -377,7 +377,7 @@ impl Readiness<'_> {
         if self.network().is_superseded() || self.socket.went_back() {
             return Err(self.failure(CommandError::Stale));
         }
-        let broke_off = self.network.shown().broke_off();
+        let broke_off = self.network.current_document().broke_off();
         broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(self.url.as_str(), net_error).into()))
     }
 
@@ -432,8 +432,8 @@ mod tests {
     fn the_answer_of_the_page_script_is_parsed() {
         let look = ScriptAnswer::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
         assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
-        assert!(look.text() == Text::Sparse && !look.says("refreshes"));
-        assert_eq!(ScriptAnswer::of(json!(["wait"])).text(), Text::Dense);
+        assert!(look.text() == TextDensity::Sparse && !look.says("refreshes"));
+        assert_eq!(ScriptAnswer::of(json!(["wait"])).text(), TextDensity::Dense);
         let look = ScriptAnswer::of(json!(["wait"]));
         assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));
         assert_eq!(ScriptAnswer::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));

@@ -6,11 +6,11 @@
 //!
 //! | part | provides |
 //! |---|---|
-//! | `document.js` | `doc`, `own`, `rootOf`, `isForm`, `ask`, `shadowOf`: the document by names that no element of the page can take |
-//! | `look.js` | `look(selector)`: the state of the page; `sparse()`, `watched()` |
-//! | `sign-in.js` | `signIn()`: the sign-in form |
+//! | `document.js` | `doc`, `nativeView`, `rootOf`, `isForm`, `nativeGetter`, `shadowOf`: the document by names that no element of the page can take |
+//! | `page-state.js` | `pageState(selector)`: the state of the page; `sparse()`, `watched()` |
+//! | `sign-in.js` | `signInForm()`: the sign-in form |
 //! | `facts.js` | `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts) |
-//! | `names.js` and `links.js`, or `html.js`, or `changes.js` | `take(selector)`: the content |
+//! | `names.js` and `links.js`, or `html.js`, or `changes.js` | `collectContent(selector)`: the content |
 //! | `collect.js` | takes the arguments, calls the others, returns `[state, facts, content]` |
 
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use crate::limits::LIMITS;
 
 const WATCH: &str = include_str!("../js/watch.js");
 const DOCUMENT: &str = include_str!("../js/document.js");
-const LOOK: &str = include_str!("../js/look.js");
+const PAGE_STATE: &str = include_str!("../js/page-state.js");
 const SIGN_IN: &str = include_str!("../js/sign-in.js");
 const FACTS: &str = include_str!("../js/facts.js");
 const LINKS: &str = concat!(include_str!("../js/names.js"), include_str!("../js/links.js"));
@@ -63,12 +63,12 @@ impl PageScript {
             RequestedContent::Html(selector) => (HTML, selector.map(str::to_owned)),
             RequestedContent::Before => (CHANGES, Some("before".to_owned())),
             RequestedContent::Changes => (CHANGES, None),
-            RequestedContent::Nothing => ("const take = () => null;", None),
+            RequestedContent::Nothing => ("const collectContent = () => null;", None),
         };
-        Self { body: [DOCUMENT, LOOK, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
+        Self { body: [DOCUMENT, PAGE_STATE, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
     }
 
-    /// The arguments of the script: the selector to wait for, whether to take the content `now` in any state, and
+    /// The arguments of the script: the selector to wait for, whether to take the content now, in any state (`takeNow`), and
     /// whether the page was ready before.
     pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool, is_known: bool) -> Value {
         json!([wait_for, now, self.selector, LIMITS.page, is_known])

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::{
     act::{Actor, DeclineConsent, ExpandPage},
-    browsing::Browsing,
+    browsing::RestrictedSession,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     consent::Consent,
@@ -26,7 +26,7 @@ use crate::{
     limits::{LIMITS, MAX_HTML},
     loading::{Load, Loading},
     navigation::{Navigation, Target},
-    page::{Link, Outcome, Page, Ready},
+    page::{Link, LoadedPage, Ready, WaitOutcome},
     readiness::{Network, PageScript, RequestedContent},
     responses::{JsonResponse, JsonResponses},
     screenshot,
@@ -40,7 +40,7 @@ pub use self::steps::PageElements;
 /// The maximum number of new tabs that a call tries.
 const NEW_TABS: u32 = 8;
 
-impl Browsing {
+impl RestrictedSession {
     /// A visit of `target`: no window, text alone, nothing expanded, and the time that a call has by default.
     pub fn visit<'a>(&'a self, target: Target<'a>) -> Visit<'a> {
         Visit {
@@ -63,7 +63,7 @@ impl Browsing {
 #[derive(Clone, Copy)]
 pub struct Visit<'a> {
     /// The session.
-    pub browsing: &'a Browsing,
+    pub browsing: &'a RestrictedSession,
     /// The page.
     pub target: Target<'a>,
     /// Whether the browser has a window for a person, who also solves challenges.
@@ -78,7 +78,7 @@ pub struct Visit<'a> {
     pub expand: Expand,
     /// The requested screenshot and PDF. The page's images are loaded for them.
     pub capture: Capture<'a>,
-    /// Whether a file in place of a page is taken, as [`Page::file`], instead of being an error.
+    /// Whether a file in place of a page is taken, as [`LoadedPage::file`], instead of being an error.
     pub takes_files: bool,
     /// Which JSON answers of the page are taken, by their URLs. The page is loaded for that.
     pub json_responses: Option<&'a Arc<Pattern>>,
@@ -91,14 +91,14 @@ impl Visit<'_> {
     /// duplicates.
     ///
     /// A running browser is used and stays open; otherwise, one is started and closed at the end.
-    pub fn links(&self) -> Result<(Page, Vec<Link>), Error> {
+    pub fn links(&self) -> Result<(LoadedPage, Vec<Link>), Error> {
         let (page, links) = self.take(RequestedContent::Links)?;
         Ok((page, Link::list(links.as_str().unwrap_or_default())))
     }
 
     /// Goes to the page and returns its HTML as rendered, or its text if it is not HTML. With a CSS `selector`,
     /// returns only the matching elements; `None` if there are none. XML with a syntax error is not a page.
-    pub fn html(&self, selector: Option<&str>) -> Result<(Page, Option<String>), Error> {
+    pub fn html(&self, selector: Option<&str>) -> Result<(LoadedPage, Option<String>), Error> {
         let (mut page, html) = self.take(RequestedContent::Html(selector))?;
         // The end may be a few bytes of a character before the limit.
         if html.as_str().is_some_and(|html| html.len() + 4 > MAX_HTML) {
@@ -111,7 +111,7 @@ impl Visit<'_> {
         Ok((page, if let Value::String(html) = html { Some(html) } else { None }))
     }
 
-    fn take(&self, wanted: RequestedContent<'_>) -> Result<(Page, Value), Error> {
+    fn take(&self, wanted: RequestedContent<'_>) -> Result<(LoadedPage, Value), Error> {
         let (taking, began) = (PageScript::new(wanted), Cell::new(false));
         if !self.expand.is_any() {
             let captured = |navigation: &mut Navigation<'_>, (page, content)| {
@@ -162,9 +162,9 @@ impl Visit<'_> {
         &'s self,
         script: &'s PageScript,
         began: &'s Cell<bool>,
-        work: impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-        plainly: impl Fn(&mut WebDriverVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-    ) -> Result<(Page, T), Error> {
+        work: impl Fn(&mut Navigation<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
+        plainly: impl Fn(&mut WebDriverVisit<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
+    ) -> Result<(LoadedPage, T), Error> {
         if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
             self.browsing.domains.check(url)?;
             self.browsing.machines.check_resolved(url)?;
@@ -172,10 +172,10 @@ impl Visit<'_> {
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let load = if self.visible || self.capture.is_any() { Load::Everything } else { self.load };
         let loading = Loading::new(load, self.browsing.block_list.clone());
-        let loading = Rc::new(loading.within(&self.browsing.machines, self.browsing.rule.as_ref()));
+        let loading = Rc::new(loading.restricted_to(&self.browsing.machines, self.browsing.rule.as_ref()));
         let mut retried = false;
         loop {
-            let in_use = self.browsing.enter(self.visible, deadline)?;
+            let in_use = self.browsing.acquire(self.visible, deadline)?;
             // Another machine has other browsers.
             let was_open = in_use.was_open || in_use.running.endpoint.is_remote;
             let result = if in_use.running.endpoint.devtools.is_some() {
@@ -183,7 +183,7 @@ impl Visit<'_> {
             } else {
                 self.plainly((script, began), &in_use, deadline, &plainly)
             };
-            self.browsing.leave(in_use, result.as_ref().err());
+            self.browsing.release(in_use, result.as_ref().err());
             let may_retry = was_open && !retried && !began.get() && !self.browsing.reserves.get();
             match result {
                 // The open browser was lost, so a new one is started once.
@@ -194,7 +194,7 @@ impl Visit<'_> {
     }
 
     /// The file in place of the page, if `failure` is that there is one.
-    fn file(&self, navigation: &mut Navigation<'_>, failure: Failure) -> Result<(Page, Value), Failure> {
+    fn file(&self, navigation: &mut Navigation<'_>, failure: Failure) -> Result<(LoadedPage, Value), Failure> {
         let is_file = matches!(&failure, Failure::Page(error)
             if error.is(NOT_A_PAGE) && error.details().get("content_type").is_some_and(Value::is_string)
                 && error.details().get("http_status").is_none_or(|status| *status != 204 && *status != 205));
@@ -203,15 +203,15 @@ impl Visit<'_> {
         }
         navigation.shows_page = false;
         let (url, status, file) = download::receive(navigation)?;
-        Ok((Page::of_file(&url, status, file), Value::Null))
+        Ok((LoadedPage::of_file(&url, status, file), Value::Null))
     }
 
     /// Declines the consent banner of the page, and reads the page again if that changed it.
     fn without_banner(
         &self,
         navigation: &mut Navigation<'_>,
-        taken: (Page, Value),
-    ) -> Result<((Page, Value), Option<Consent>), Failure> {
+        taken: (LoadedPage, Value),
+    ) -> Result<((LoadedPage, Value), Option<Consent>), Failure> {
         if !self.declines_consent || taken.0.file.is_some() || taken.0.refusal().is_some() {
             return Ok((taken, None));
         }
@@ -241,9 +241,9 @@ impl Visit<'_> {
         (script, began): (&'s PageScript, &'s Cell<bool>),
         in_use: &BrowserLease,
         deadline: Instant,
-        work: &impl Fn(&mut WebDriverVisit<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-    ) -> Result<(Page, T), Error> {
-        let Browsing { domains, machines, block_list, .. } = self.browsing;
+        work: &impl Fn(&mut WebDriverVisit<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
+    ) -> Result<(LoadedPage, T), Error> {
+        let RestrictedSession { domains, machines, block_list, .. } = self.browsing;
         if !machines.is_all() {
             let error =
                 self.browsing.no_socket("only public machines may be reached, and to keep a page to them needs");
@@ -275,8 +275,8 @@ impl Visit<'_> {
         &self,
         visit: &mut WebDriverVisit<'_>,
         began: &Cell<bool>,
-        taken: (Page, Value),
-    ) -> Result<((Page, Value), Option<Consent>), Failure> {
+        taken: (LoadedPage, Value),
+    ) -> Result<((LoadedPage, Value), Option<Consent>), Failure> {
         if !self.declines_consent || taken.0.refusal().is_some() {
             return Ok((taken, None));
         }
@@ -292,8 +292,8 @@ impl Visit<'_> {
         loading: &Rc<Loading>,
         in_use: &BrowserLease,
         deadline: Instant,
-        work: &impl Fn(&mut Navigation<'s>, (Page, Value)) -> Result<(Page, T), Failure>,
-    ) -> Result<(Page, T), Error> {
+        work: &impl Fn(&mut Navigation<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
+    ) -> Result<(LoadedPage, T), Error> {
         let preference = match self.target {
             Target::Load(_) => TabPreference::Any,
             Target::Show(url) => TabPreference::Showing(url),
@@ -353,7 +353,7 @@ impl Visit<'_> {
                     let shown = shows_page.then(|| ShownPage {
                         requested: if has_left { page.url.clone() } else { url },
                         url: page.url.clone(),
-                        outcome: Outcome { ready: page.ready, pending: page.pending.clone() },
+                        outcome: WaitOutcome { ready: page.ready, pending: page.pending.clone() },
                         load: loading.load(),
                         acted: began.get() || was_acted,
                     });
@@ -374,7 +374,7 @@ impl Visit<'_> {
             if error.is(NAVIGATION_FAILED) || error.is(NOT_A_PAGE) {
                 tab.give_back(None, in_use.profile());
             } else if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
-                let (outcome, load) = (Outcome::IDLE, loading.load());
+                let (outcome, load) = (WaitOutcome::IDLE, loading.load());
                 let acted = tab.is_acted();
                 let shown = ShownPage { requested: url.clone(), url, outcome, load, acted };
                 tab.give_back(Some(shown), in_use.profile());
@@ -398,7 +398,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
-        let browsing = Browsing {
+        let browsing = RestrictedSession {
             profile,
             domains,
             machines: Machines::all(),

@@ -10,9 +10,9 @@ use super::Visit;
 use crate::{
     act::{ActResult, Actor, Changes, SideEffects, Step, TakeSteps},
     codes::SELECTOR_NOT_FOUND,
-    elements::{self, ElementScope, Frames, ListedElement, Node, Place},
+    elements::{self, ElementId, ElementScope, Frames, ListedElement, Node},
     error::Failure,
-    page::Page,
+    page::LoadedPage,
     readiness::{PageScript, RequestedContent},
     screenshot,
     snapshots::{self, LookChanges, LookRequest},
@@ -23,7 +23,7 @@ use crate::{
 #[derive(Debug)]
 pub struct PageElements {
     /// The page.
-    pub page: Page,
+    pub page: LoadedPage,
     /// The elements, in the page's order.
     pub elements: Vec<ListedElement>,
     /// The part of the page that they belong to.
@@ -120,14 +120,14 @@ impl Visit<'_> {
         Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere, changes })
     }
 
-    /// Lists `nodes` of a page. `capture` takes the pictures of the page, with the places of the listed nodes.
+    /// Lists `nodes` of a page. `capture` takes the screenshots, with the places of the listed nodes.
     fn looked(
         &self,
         nodes: Option<Vec<Node>>,
         (selector, request): (Option<&str>, LookRequest),
-        page: Page,
-        capture: impl FnOnce(Page, &[Place]) -> Result<Page, Failure>,
-    ) -> Result<(Page, Looked), Failure> {
+        page: LoadedPage,
+        capture: impl FnOnce(LoadedPage, &[ElementId]) -> Result<LoadedPage, Failure>,
+    ) -> Result<(LoadedPage, Looked), Failure> {
         let nodes = nodes.ok_or_else(|| {
             let message = format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
             ARGUMENT_ERROR.error(message).detail("argument", "--selector")
@@ -135,7 +135,7 @@ impl Visit<'_> {
         let looks =
             snapshots::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
         let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
-        let places: Vec<Place> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
+        let places: Vec<ElementId> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
         let page = capture(page, &places)?;
         let changes = looks.changes;
         if selector.is_none() || within.is_some() {
@@ -147,7 +147,7 @@ impl Visit<'_> {
 }
 
 /// Refuses a challenge, in which no step is taken.
-fn acts_on(page: &Page) -> Result<(), Failure> {
+fn acts_on(page: &LoadedPage) -> Result<(), Failure> {
     match page.challenge.and_then(|_| page.refusal()) {
         Some(refusal) => Err(refusal.into()),
         None => Ok(()),

@@ -19,11 +19,11 @@ use crate::{
     act::{
         Keys,
         input::{Requirement, StepError, UsableElement, check_click, gone, missing, refusal, unusable},
-        surface::Surface,
+        step_target::StepTarget,
         upload::{not_taken, takes_files},
     },
     elements::{
-        FrameScript, Locator, Match, NotFound, PAGE, Place,
+        ElementId, FrameScript, Locator, Match, NotFound, PAGE,
         find::{self, Chosen},
     },
     error::CommandError,
@@ -125,7 +125,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
     }
 }
 
-impl Surface for WebDriverActor<'_, '_> {
+impl StepTarget for WebDriverActor<'_, '_> {
     fn url(&self) -> &Url {
         &self.visit.url
     }
@@ -140,7 +140,7 @@ impl Surface for WebDriverActor<'_, '_> {
 
     fn begin(&mut self) -> Result<(), StepError> {
         self.note_begun();
-        match self.visit.execute(WATCH, &json!([]), LIMITS.plain_look) {
+        match self.visit.execute(WATCH, &json!([]), LIMITS.webdriver_probe) {
             // The document is about to be replaced.
             Ok(_) | Err(CommandError::Failed(_)) => Ok(()),
             Err(error) => Err(error.into()),
@@ -150,7 +150,7 @@ impl Surface for WebDriverActor<'_, '_> {
     fn settle(&mut self, begun: Instant) -> Result<(), StepError> {
         let cap = self.until.min(begun + LIMITS.load);
         while Instant::now() + limits::WEBDRIVER_STEP_PAUSE < cap {
-            match self.visit.execute(LEAVES, &json!([]), LIMITS.plain_look) {
+            match self.visit.execute(LEAVES, &json!([]), LIMITS.webdriver_probe) {
                 // The document is about to be replaced, or is being replaced.
                 Ok(Value::Bool(true)) | Err(CommandError::Failed(_) | CommandError::Late) => {
                     thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
@@ -161,7 +161,7 @@ impl Surface for WebDriverActor<'_, '_> {
         }
         if Instant::now() + limits::WEBDRIVER_STEP_PAUSE >= cap {
             // It was a download: the steps that follow do not wait for it.
-            let _ = self.visit.execute(STAYS, &json!([]), LIMITS.plain_look);
+            let _ = self.visit.execute(STAYS, &json!([]), LIMITS.webdriver_probe);
         }
         self.visit.rest().map(drop).map_err(|failure| StepError::Page(Box::new(failure)))
     }
@@ -179,7 +179,7 @@ impl Surface for WebDriverActor<'_, '_> {
     fn settle_expanded(&mut self, begun: Instant) -> Result<(), StepError> {
         let page = |failure| StepError::Page(Box::new(failure));
         let cap = self.until.min(begun + LIMITS.load);
-        self.visit.rest_for(LIMITS.plain_expanded, cap).map_err(page)
+        self.visit.rest_for(LIMITS.webdriver_quiet_expanded, cap).map_err(page)
     }
 
     fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
@@ -214,7 +214,7 @@ impl Surface for WebDriverActor<'_, '_> {
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }
-        let place = Place { session: None, frame: String::new(), node: 0 };
+        let place = ElementId { session: None, frame: String::new(), node: 0 };
         let reached = UsableElement { place, object, state, point: None };
         if need.is_pointed_at() {
             let Some(target) = self.clickable(&reached)? else {
@@ -256,7 +256,7 @@ impl Surface for WebDriverActor<'_, '_> {
             }
             thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
         };
-        let heard = match self.visit.heard() {
+        let heard = match self.visit.click_result() {
             // The click may have removed the document.
             Err(CommandError::Failed(_)) => Value::Null,
             heard => heard?,
@@ -286,7 +286,7 @@ impl Surface for WebDriverActor<'_, '_> {
     }
 
     fn insert(&mut self, text: &str) -> Result<(), CommandError> {
-        self.visit.execute(INSERT, &json!([text]), LIMITS.plain_look).map(drop)
+        self.visit.execute(INSERT, &json!([text]), LIMITS.webdriver_probe).map(drop)
     }
 
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{WebDriverVisit, in_function};
 use crate::{
-    elements::{ELEMENT, FrameScript, Node, Place, ROLES},
+    elements::{ELEMENT, ElementId, FrameScript, Node, ROLES},
     error::CommandError,
     limits::LIMITS,
     webdriver::is_stale,
@@ -12,7 +12,7 @@ use crate::{
 
 const CONTROLS: &str = concat!(
     include_str!("../js/document.js"),
-    include_str!("../js/look.js"),
+    include_str!("../js/page-state.js"),
     include_str!("../js/text.js"),
     include_str!("../js/names.js"),
     "\n",
@@ -41,7 +41,8 @@ type Controls = (Vec<Node>, Vec<String>);
 
 /// The nodes that can be acted on, with references; `None` if the selector is invalid.
 pub(super) fn nodes(visit: &WebDriverVisit<'_>, selector: Option<&str>) -> Result<Option<Controls>, CommandError> {
-    let answer = visit.execute(&in_function(CONTROLS), &json!([ROLES, selector, LIMITS.page]), LIMITS.plain_take)?;
+    let answer =
+        visit.execute(&in_function(CONTROLS), &json!([ROLES, selector, LIMITS.page]), LIMITS.webdriver_read)?;
     let Some(listed) = answer.as_array() else { return Ok(None) };
     Ok(Some(listed.iter().filter_map(|listed| Some((node(listed)?, reference(&listed[0])?))).unzip()))
 }
@@ -52,7 +53,7 @@ fn node(listed: &Value) -> Option<Node> {
     let states = listed[4].as_array().into_iter().flatten();
     let states = states.filter_map(|state| STATES.into_iter().find(|known| state == known));
     Some(Node {
-        place: Place { session: None, frame: String::new(), node: 0 },
+        place: ElementId { session: None, frame: String::new(), node: 0 },
         role: ROLES.into_iter().find(|role| listed[1] == *role)?,
         name: text(2),
         value: text(3),
@@ -69,22 +70,22 @@ fn node(listed: &Value) -> Option<Node> {
 impl WebDriverVisit<'_> {
     /// The answer of one of the scripts for frames to `what`.
     pub(super) fn ask(&self, script: &FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.execute(&in_function(script.body), &json!([what, given, LIMITS.page]), LIMITS.plain_take)
+        self.execute(&in_function(script.body), &json!([what, given, LIMITS.page]), LIMITS.webdriver_read)
     }
 
     /// Runs an operation of `js/element.js` on an element. One that has gone is answered as by the script.
     pub(super) fn on(&self, reference: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(...arguments);");
-        match self.execute(&script, &json!([element(reference), what, given]), LIMITS.plain_take) {
+        match self.execute(&script, &json!([element(reference), what, given]), LIMITS.webdriver_read) {
             Err(error) if is_stale(&error) => Ok(json!({"gone": true})),
             answer => answer,
         }
     }
 
     /// The element that received the click, as the document recorded it. The element may have been removed.
-    pub(super) fn heard(&self) -> Result<Value, CommandError> {
+    pub(super) fn click_result(&self) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(document.documentElement ?? document, 'disarm');");
-        self.execute(&script, &json!([]), LIMITS.plain_take)
+        self.execute(&script, &json!([]), LIMITS.webdriver_read)
     }
 
     /// The nodes that can be acted on; `None` if the selector is invalid.

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | [`controls`] | lists the elements that can be acted on |
 //! | [`act`] | takes steps in the page |
-//! | [`screenshot`] | takes pictures and prints |
+//! | [`screenshot`] | takes screenshots and prints |
 //! | [`state`] | reads and sets cookies and storage |
 
 mod act;
@@ -39,7 +39,7 @@ use crate::{
     limits::{self, LIMITS},
     loading::Load,
     navigation::{Target, allowed},
-    page::{Outcome, Page, Ready},
+    page::{LoadedPage, Ready, WaitOutcome},
     profile::{Lock, Profile, Running},
     readiness::{self, PageScript},
     tab::ShownPage,
@@ -49,7 +49,7 @@ use crate::{
 const PROBE: &str = include_str!("../js/probe.js");
 
 /// The file that says what the session's page is, beside those of tabs.
-const SHOWN: &str = ".plain";
+const PAGE_FILE_SUFFIX: &str = ".plain";
 
 /// The answer of `js/probe.js`.
 #[derive(Debug, Default, Deserialize)]
@@ -119,13 +119,13 @@ pub(crate) fn visit<'a, T>(
     request: VisitRequest<'a>,
     profile: &Profile,
     running: &Running,
-    work: impl FnOnce(&mut WebDriverVisit<'a>, (Page, Value)) -> Result<(Page, T), Failure>,
-) -> Result<(Page, T), Error> {
+    work: impl FnOnce(&mut WebDriverVisit<'a>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
+) -> Result<(LoadedPage, T), Error> {
     let deadline = request.deadline;
     let _commands = lock_commands(profile, deadline)?;
     let driver = Driver::resume(&running.endpoint.webdriver, &running.launch_session, deadline);
     let driver = driver.map_err(CommandError::into_error)?;
-    let memory = profile.tabs_folder().join(SHOWN);
+    let memory = profile.tabs_folder().join(PAGE_FILE_SUFFIX);
     let shown: Option<ShownPage> = fs::read(&memory).ok().and_then(|text| serde_json::from_slice(&text).ok());
     let was_acted = shown.as_ref().is_some_and(|page| page.acted);
     let (url, loads) = match (request.target, shown) {
@@ -155,7 +155,7 @@ pub(crate) fn visit<'a, T>(
             // The page is as it was.
             if error.is(ARGUMENT_ERROR) || error.is(SELECTOR_NOT_FOUND) {
                 let (requested, url) = (visit.url.clone(), visit.url);
-                record(&ShownPage { requested, url, outcome: Outcome::IDLE, load, acted });
+                record(&ShownPage { requested, url, outcome: WaitOutcome::IDLE, load, acted });
             }
             return Err(error);
         }
@@ -166,7 +166,7 @@ pub(crate) fn visit<'a, T>(
     record(&ShownPage {
         requested: if has_left { page.url.clone() } else { visit.url },
         url: page.url.clone(),
-        outcome: Outcome { ready: page.ready, pending: vec![] },
+        outcome: WaitOutcome { ready: page.ready, pending: vec![] },
         load,
         acted,
     });
@@ -174,7 +174,7 @@ pub(crate) fn visit<'a, T>(
 }
 
 impl WebDriverVisit<'_> {
-    fn run(&self, loads: bool) -> Result<(Page, Value), Failure> {
+    fn run(&self, loads: bool) -> Result<(LoadedPage, Value), Failure> {
         if loads {
             self.load()?;
         }
@@ -191,7 +191,7 @@ impl WebDriverVisit<'_> {
     }
 
     /// Waits until the page is idle, and reads it.
-    pub(crate) fn rest(&self) -> Result<(Page, Value), Failure> {
+    pub(crate) fn rest(&self) -> Result<(LoadedPage, Value), Failure> {
         self.wait(None, false)?.ok_or_else(|| self.failure(CommandError::Late))
     }
 
@@ -206,7 +206,7 @@ impl WebDriverVisit<'_> {
             if (probe.complete && since.elapsed() >= rest) || Instant::now() >= cap {
                 return Ok(());
             }
-            thread::sleep(LIMITS.plain_pause);
+            thread::sleep(LIMITS.webdriver_poll);
         }
     }
 
@@ -216,13 +216,13 @@ impl WebDriverVisit<'_> {
         // What is asked of the next document cannot be answered by the one before. Firefox may lose a load that is
         // asked for while the one before begins.
         self.post("url", json!({"url": BLANK}))?;
-        let until = self.deadline.min(Instant::now() + LIMITS.plain_look);
+        let until = self.deadline.min(Instant::now() + LIMITS.webdriver_probe);
         while Instant::now() < until {
             let probe = self.probe(None)?;
             if probe.at == BLANK && probe.complete {
                 break;
             }
-            thread::sleep(LIMITS.plain_pause);
+            thread::sleep(LIMITS.webdriver_poll);
         }
         match self.driver.post("url", json!({"url": self.url.as_str()}), self.deadline) {
             Ok(_) => Ok(()),
@@ -238,7 +238,7 @@ impl WebDriverVisit<'_> {
 
     /// Waits until the page is ready, and takes it; nothing where the tab shows no page. `loads` says that it is loaded
     /// now.
-    fn wait(&self, wait_for: Option<&str>, loads: bool) -> Result<Option<(Page, Value)>, Failure> {
+    fn wait(&self, wait_for: Option<&str>, loads: bool) -> Result<Option<(LoadedPage, Value)>, Failure> {
         let begun = Instant::now();
         let share = self.deadline.saturating_duration_since(begun).mul_f32(LIMITS.load_share);
         let (mut cap, mut came) = (begun + share.min(LIMITS.load), false);
@@ -257,7 +257,8 @@ impl WebDriverVisit<'_> {
             if probe.size != size {
                 (size, since) = (probe.size, Instant::now());
             }
-            let patience = if probe.sparse && loads { LIMITS.plain_sparse } else { LIMITS.plain_dense };
+            let patience =
+                if probe.sparse && loads { LIMITS.webdriver_quiet_sparse } else { LIMITS.webdriver_quiet_dense };
             let rests = since.elapsed() >= patience;
             let ready = match wait_for {
                 Some(_) if shows && probe.matches.is_none() => {
@@ -266,33 +267,35 @@ impl WebDriverVisit<'_> {
                 Some(_) => (probe.matches == Some(true)).then_some(Ready::Selector),
                 None if shows && Instant::now() >= cap => Some(Ready::Cap),
                 None if shows && probe.complete && rests => Some(Ready::Idle),
-                None if shows && probe.parsed && since.elapsed() >= LIMITS.plain_stalled => Some(Ready::Content),
+                None if shows && probe.parsed && since.elapsed() >= LIMITS.webdriver_quiet_stalled => {
+                    Some(Ready::Content)
+                }
                 None => None,
             };
             if let Some(ready) = ready
-                && let Some(taken) = self.taken(ready, wait_for)?
+                && let Some(taken) = self.read_page(ready, wait_for)?
             {
                 return Ok(Some(taken));
             }
-            if Instant::now() + LIMITS.plain_pause >= self.deadline {
+            if Instant::now() + LIMITS.webdriver_poll >= self.deadline {
                 return match wait_for.filter(|_| shows) {
                     Some(selector) => Err(readiness::selector_not_found(selector).into()),
                     None => Ok(None),
                 };
             }
-            thread::sleep(LIMITS.plain_pause);
+            thread::sleep(LIMITS.webdriver_poll);
         }
     }
 
     fn probe(&self, wait_for: Option<&str>) -> Result<Probe, Failure> {
-        match self.execute(PROBE, &json!([wait_for, LIMITS.page]), LIMITS.plain_look) {
+        match self.execute(PROBE, &json!([wait_for, LIMITS.page]), LIMITS.webdriver_probe) {
             Ok(answer) => Ok(Probe::deserialize(answer).unwrap_or_default()),
             Err(CommandError::Failed(_) | CommandError::Late) if !firefox::runs(&self.running) => {
                 Err(self.failure(CommandError::Gone))
             }
             // The document is being replaced by another one, or is busy.
             Err(CommandError::Failed(_) | CommandError::Late)
-                if Instant::now() + LIMITS.plain_pause < self.deadline =>
+                if Instant::now() + LIMITS.webdriver_poll < self.deadline =>
             {
                 Ok(Probe::default())
             }
@@ -301,9 +304,9 @@ impl WebDriverVisit<'_> {
     }
 
     /// The page as it is now; nothing where it says that it is at work yet.
-    fn taken(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(Page, Value)>, Failure> {
+    fn read_page(&self, ready: Ready, wait_for: Option<&str>) -> Result<Option<(LoadedPage, Value)>, Failure> {
         let arguments = self.script.arguments(wait_for, ready != Ready::Idle, false);
-        let answer = match self.execute(&in_function(&self.script.body), &arguments, LIMITS.plain_take) {
+        let answer = match self.execute(&in_function(&self.script.body), &arguments, LIMITS.webdriver_read) {
             Err(CommandError::Failed(_)) => return Ok(None),
             Err(CommandError::Late) if Instant::now() < self.deadline => return Ok(None),
             answer => answer.map_err(|error| self.failure(error))?,
@@ -314,15 +317,15 @@ impl WebDriverVisit<'_> {
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
         allowed(&facts, &self.url, self.request.domains)?;
-        let outcome = Outcome { ready, pending: vec![] };
-        Ok(Some((Page::new(facts, &self.url, &Value::Null, outcome), content.clone())))
+        let outcome = WaitOutcome { ready, pending: vec![] };
+        Ok(Some((LoadedPage::new(facts, &self.url, &Value::Null, outcome), content.clone())))
     }
 
     /// The answer where the browser shows a page of its own, on which it names the cause.
-    fn without_document(&self, error: &str) -> Result<(Page, Value), Failure> {
+    fn without_document(&self, error: &str) -> Result<(LoadedPage, Value), Failure> {
         if let Some(status) = error.strip_prefix("HTTP ERROR ").and_then(|status| status.parse().ok()) {
             let facts = Facts::of_status(self.url.clone(), status);
-            return Ok((Page::new(facts, &self.url, &Value::Null, Outcome::IDLE), Value::Null));
+            return Ok((LoadedPage::new(facts, &self.url, &Value::Null, WaitOutcome::IDLE), Value::Null));
         }
         if error == "ERR_ABORTED" {
             return Err(not_a_page("the browser refused the server's response", &self.url, None, 0).into());
@@ -336,7 +339,7 @@ impl WebDriverVisit<'_> {
     }
 
     /// Waits for a challenge to go: by itself, or solved by a person.
-    fn wait_out_challenge(&self, mut taken: (Page, Value)) -> Result<(Page, Value), Failure> {
+    fn wait_out_challenge(&self, mut taken: (LoadedPage, Value)) -> Result<(LoadedPage, Value), Failure> {
         let solved = self.request.timeout.unwrap_or(LIMITS.challenge_solved);
         let time = if self.request.visible { solved } else { LIMITS.challenge_clears };
         let until = (Instant::now() + time).min(self.deadline);

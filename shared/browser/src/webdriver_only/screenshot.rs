@@ -7,44 +7,48 @@ use serde_json::{Value, json};
 
 use super::{WebDriverVisit, controls};
 use crate::{
-    capture::{Capture, Captured, Picture, PictureArea, PictureFormat, PictureRequest},
-    elements::PICTURE,
+    capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest},
+    elements::SCREENSHOT,
     error::{CommandError, Failure},
     limits,
-    page::Page,
+    page::LoadedPage,
     screenshot::{self, PICTURES_SHARE},
     webdriver::is_stale,
 };
 
 /// The requested option for which WebDriver has no command, if any.
 pub(crate) fn unsupported(capture: Capture<'_>) -> Option<&'static str> {
-    let request = capture.picture?;
+    let request = capture.screenshot?;
     let what = [
-        (request.area == PictureArea::FullPage, "--full-page needs"),
+        (request.area == ScreenshotArea::FullPage, "--full-page needs"),
         (request.numbered, "--annotate needs"),
         (request.reduced_to.is_some(), "--image needs"),
-        (request.format == PictureFormat::WebP, "a screenshot as WebP needs"),
+        (request.format == ScreenshotFormat::WebP, "a screenshot as WebP needs"),
     ];
     what.into_iter().find_map(|(is_requested, what)| is_requested.then_some(what))
 }
 
 /// Takes what is requested of the page of `visit`.
-pub(crate) fn take(visit: &WebDriverVisit<'_>, capture: Capture<'_>, mut page: Page) -> Result<Page, Failure> {
+pub(crate) fn take(
+    visit: &WebDriverVisit<'_>,
+    capture: Capture<'_>,
+    mut page: LoadedPage,
+) -> Result<LoadedPage, Failure> {
     if !capture.is_any() {
         return Ok(page);
     }
-    let picture = capture.picture.map(|request| picture(visit, request)).transpose()?;
+    let screenshot = capture.screenshot.map(|request| screenshot(visit, request)).transpose()?;
     let pdf = capture.pdf.then(|| text(visit, visit.driver.post("print", json!({"background": true}), visit.deadline)));
-    page.captured = Some(Captured { picture, pdf: pdf.transpose()? });
+    page.captured = Some(Captured { screenshot, pdf: pdf.transpose()? });
     Ok(page)
 }
 
-fn picture(visit: &WebDriverVisit<'_>, request: PictureRequest<'_>) -> Result<Picture, Failure> {
-    let selector = if let PictureArea::Element(selector) = request.area { Some(selector) } else { None };
+fn screenshot(visit: &WebDriverVisit<'_>, request: ScreenshotRequest<'_>) -> Result<Screenshot, Failure> {
+    let selector = if let ScreenshotArea::Element(selector) = request.area { Some(selector) } else { None };
     let left = visit.deadline.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
-    let patience = limits::PICTURES_TIMEOUT.min(left).as_millis() as u64;
+    let patience = limits::IMAGES_TIMEOUT.min(left).as_millis() as u64;
     let given = json!({"selector": selector, "whole": false, "refresh": false, "patience": patience});
-    let ask = |what, given| visit.ask(&PICTURE, what, given).map_err(|error| visit.failure(error));
+    let ask = |what, given| visit.ask(&SCREENSHOT, what, given).map_err(|error| visit.failure(error));
     let prepared = ask("prepare", &given)?;
     let path = match selector {
         Some(selector) => {
@@ -57,7 +61,7 @@ fn picture(visit: &WebDriverVisit<'_>, request: PictureRequest<'_>) -> Result<Pi
     };
     let base64 = text(visit, visit.driver.get(&path, visit.deadline))?;
     let (width, height) = size(&base64).unwrap_or_default();
-    Ok(Picture { base64, width, height, is_cut: false, reduced: None })
+    Ok(Screenshot { base64, width, height, is_cut: false, reduced: None })
 }
 
 /// A text that the driver answers.

@@ -1,10 +1,7 @@
 //! The state of a session by WebDriver commands alone. A driver answers for the document that is open: the cookies that
 //! it receives, and the storage of its origin. So a tab opens a file of each site, which most sites answer shortly.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Instant};
 
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
@@ -67,7 +64,7 @@ impl StateTab {
             match self.driver.post("execute/sync", json!({"script": AT, "args": []}), until) {
                 Ok(at) if at == expected => return Ok(()),
                 // The document is being replaced.
-                Ok(_) | Err(CommandError::Failed(_) | CommandError::Late) => thread::sleep(LIMITS.plain_pause),
+                Ok(_) | Err(CommandError::Failed(_) | CommandError::Late) => thread::sleep(LIMITS.webdriver_poll),
                 Err(error) => return Err(error.into_error()),
             }
         }
@@ -106,7 +103,7 @@ impl StateTab {
 
 impl Drop for StateTab {
     fn drop(&mut self) {
-        let until = Instant::now() + Duration::min(limits::SOCKET_TIMEOUT, Duration::from_secs(2));
+        let until = Instant::now() + limits::STATE_TAB_CLOSE_TIMEOUT;
         // A browser that is gone has no tab.
         let _ = self.driver.close_window(until);
         let _ = self.driver.switch_to(&self.before, until);

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use ragmaker_catalog::Catalog;
-use ragmaker_citation::{Claim, Verdict, check, claims};
+use ragmaker_citation::{Claim, ClaimVerdict, check, claims};
 
 static FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
 
@@ -23,7 +23,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(checked.len(), stated + 1);
     for one in checked {
         let place = one.place.map(|place| place.text);
-        assert_eq!(place.is_some(), matches!(one.verdict, Verdict::Found | Verdict::Elsewhere));
+        assert_eq!(place.is_some(), matches!(one.verdict, ClaimVerdict::Found | ClaimVerdict::Elsewhere));
         assert!(place.is_none_or(|place| text.contains(&place)));
     }
 });

@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_convert::{Kind, convert};
-use ragmaker_text::Source;
+use ragmaker_convert::{DocumentKind, convert};
+use ragmaker_text::ByteSource;
 
 const NAMES: [&str; 12] =
     ["a.html", "a.md", "a.mdx", "a.rst", "a.adoc", "a.ipynb", "a.csv", "a.eml", "a.docx", "a.odt", "a.txt", "README"];
@@ -15,8 +15,8 @@ const NAMES: [&str; 12] =
 fuzz_target!(|input: &[u8]| {
     let Some((choice, bytes)) = input.split_first() else { return };
     let name = NAMES[usize::from(*choice) % NAMES.len()];
-    let kind = Kind::of(name).unwrap();
-    if let Ok(document) = convert(name, kind, &Source::Memory(bytes.to_vec()), None) {
+    let kind = DocumentKind::of(name).unwrap();
+    if let Ok(document) = convert(name, kind, &ByteSource::Memory(bytes.to_vec()), None) {
         assert!(!document.markdown.trim().is_empty() && !document.metadata.title.is_empty());
     }
 });

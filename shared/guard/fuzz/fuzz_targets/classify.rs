@@ -7,7 +7,7 @@ use std::{process::Command, sync::LazyLock};
 
 use libfuzzer_sys::fuzz_target;
 use ragmaker_files::Roots;
-use ragmaker_guard::{Scope, Verdict, classify};
+use ragmaker_guard::{LineVerdict, Scope, classify};
 use ragmaker_tool::HostOptions;
 
 static SCOPE: LazyLock<Scope> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ static SCOPE: LazyLock<Scope> = LazyLock::new(|| {
 
 fuzz_target!(|line: &str| {
     let classified = classify(line, &SCOPE);
-    if classified.verdict != Verdict::Run {
+    if classified.verdict != LineVerdict::Run {
         assert!(!classified.reasons.is_empty());
         return;
     }

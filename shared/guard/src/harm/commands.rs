@@ -2,24 +2,24 @@
 
 use super::{
     Inspector,
-    given::{Given, given, runs_line},
+    downloads::saved,
+    effects,
+    interpreter_input::{InterpreterInput, given, runs_line},
     names::{base, deletes, is_fetcher, is_formatter, is_interpreter, is_shell, unwrapped},
-    notes,
     targets::is_disk,
-    web::saved,
-    words::shown,
+    words::quoted,
 };
 
 impl Inspector<'_> {
     /// Checks one command.
     pub(super) fn command(&mut self, words: &[String]) {
         if let Some(first) = words.first() {
-            notes::of(base(first)).for_each(|does| self.note(does));
+            effects::of(base(first)).for_each(|does| self.note(does));
         }
         let words = unwrapped(words);
         let Some((first, rest)) = words.split_first() else { return };
         let name = base(first);
-        notes::of(name).for_each(|does| self.note(does));
+        effects::of(name).for_each(|does| self.note(does));
         let operands: Vec<&String> = rest.iter().filter(|word| !word.starts_with('-')).collect();
         let has = |letters: &[char], long: &str| {
             rest.iter().any(|word| {
@@ -38,7 +38,7 @@ impl Inspector<'_> {
                             format!("it deletes all that is in the project or another root: {target}"),
                         );
                     }
-                    self.note(format!("it deletes {}", shown(target)));
+                    self.note(format!("it deletes {}", quoted(target)));
                 }
             }
             "mv" => {
@@ -187,13 +187,13 @@ impl Inspector<'_> {
     fn code(&mut self, name: &str, rest: &[String]) {
         let is_shell = is_shell(name) || runs_line(name);
         match given(name, rest) {
-            Given::Code(lines, arguments) if is_shell => {
+            InterpreterInput::Code(lines, arguments) if is_shell => {
                 // The first argument is the name of the program.
                 for line in lines {
                     self.inner(line, arguments.get(1..).unwrap_or_default());
                 }
             }
-            Given::Code(code, _) => {
+            InterpreterInput::Code(code, _) => {
                 let code = code.join("\n");
                 if code.contains("fork") && code.contains("while") {
                     self.block("fork-bomb", "code that starts itself without end");

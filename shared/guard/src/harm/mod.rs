@@ -6,18 +6,18 @@
 
 mod code;
 mod commands;
-mod given;
+mod downloads;
+mod effects;
+mod interpreter_input;
 pub(crate) mod names;
-mod notes;
 mod targets;
-mod web;
 mod words;
 
 use std::collections::HashMap;
 
 use tree_sitter::{Node, Tree};
 
-use self::{targets::Targets, web::Downloads, words::Words};
+use self::{downloads::Downloads, targets::Targets, words::Words};
 use crate::{
     Reason, Scope, syntax,
     syntax::{children, nodes, text},
@@ -85,10 +85,10 @@ impl Inspector<'_> {
                         input = node.parent().and_then(|above| heredoc(&words, above));
                     }
                     self.command(&command);
-                    if let Some(body) = input.as_ref().filter(|_| web::reads_program(&command)) {
+                    if let Some(body) = input.as_ref().filter(|_| downloads::reads_program(&command)) {
                         self.given_program(&command, body);
                     }
-                    for command in input.iter().flat_map(|items| web::with_all_items(&command, items)) {
+                    for command in input.iter().flat_map(|items| downloads::with_all_items(&command, items)) {
                         self.command(&command);
                     }
                     self.web(&words, node, &command);
@@ -182,7 +182,7 @@ impl Inspector<'_> {
         if let Some(reason) = self.targets.write(target) {
             self.harm.block.get_or_insert(reason);
         }
-        self.note(format!("it writes {}", words::shown(target)));
+        self.note(format!("it writes {}", words::quoted(target)));
     }
 }
 

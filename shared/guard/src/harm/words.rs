@@ -28,7 +28,7 @@ const MAX_VALUES: usize = 20;
 pub(super) const SETS: [&str; 2] = ["variable_assignment", "for_statement"];
 
 /// A text for the person who decides: what is not known is the variable that has it, or `…`.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let mut parts = text.split(UNKNOWN);
     let known = parts.next().unwrap_or_default().to_owned();
     let whole = parts.fold(known, |before, part| match variable(part) {

@@ -5,7 +5,7 @@
 //! these words and signs, not even inside a string.
 
 use super::{
-    Place,
+    CommandContext,
     options::{self, Entry, Operands},
     refused,
 };
@@ -16,7 +16,7 @@ const OPTIONS: Entry = Entry { options: "-F: -v: --field-separator: --assign:", 
 /// Words and signs that run, read or write something; `@` calls a function by name.
 const REFUSED: [&str; 9] = ["system", "getline", "ARGV", "ARGC", "@", "close", "extension", "PROCINFO", "nextfile"];
 
-pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     let parsed = options::parse("awk", &OPTIONS, arguments, place)?;
     let Some((program, files)) = parsed.operands.split_first() else {
         return Err(Reason::new("syntax", "awk has no program"));

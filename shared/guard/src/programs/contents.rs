@@ -7,7 +7,7 @@
 
 use ragmaker_git::WorkTree;
 
-use super::{Place, options::Parsed};
+use super::{CommandContext, options::Parsed};
 use crate::{
     Reason,
     git::{is_secret_path, work_tree},
@@ -79,7 +79,7 @@ pub(super) struct Call<'a> {
 }
 
 /// Checks that a command prints no file with keys.
-pub(super) fn check(call: &Call<'_>, place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), Reason> {
     let Call { name, parsed, .. } = *call;
     // `REVISION:PATH`, and the path of `-L 1,9:PATH`.
     let ranges = parsed.options.iter().filter(|(option, _)| option == "-L").filter_map(|(_, value)| value.as_ref());
@@ -119,7 +119,7 @@ pub(super) fn check(call: &Call<'_>, place: &Place<'_>) -> Result<(), Reason> {
 }
 
 /// Checks that `git stash show -p` prints no file with keys.
-pub(super) fn of_stash(place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn of_stash(place: &CommandContext<'_>) -> Result<(), Reason> {
     for cwd in place.cwds {
         if let Some(tree) = work_tree(cwd)? {
             // Without a stash, Git prints nothing.
@@ -153,7 +153,7 @@ struct Asked<'a> {
     call: &'a Call<'a>,
     tree: &'a WorkTree,
     cwd: &'a std::path::Path,
-    place: &'a Place<'a>,
+    place: &'a CommandContext<'a>,
 }
 
 impl Asked<'_> {

@@ -1,6 +1,6 @@
 //! `find` without actions: its expression may only test and print.
 
-use super::{Place, refused};
+use super::{CommandContext, refused};
 use crate::{Reason, word::Word};
 
 /// Tests, operators and options without a value.
@@ -79,7 +79,7 @@ const WITH_TEXT: &[&str] = &[
 /// Tests with a path argument.
 const WITH_PATH: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile"];
 
-pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     let starts_expression = |word: &Word| word.text.starts_with('-') || ["(", "!", ","].contains(&word.text.as_str());
     let arguments = match arguments {
         [first, rest @ ..] if first.text == "-P" => rest,

@@ -1,7 +1,7 @@
 //! `git` commands that only read, in a repository whose own configuration runs no programs.
 
 use super::{
-    Place, contents,
+    CommandContext, contents,
     options::{self, Entry, Operands},
     refused,
 };
@@ -93,7 +93,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
 ];
 
-pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     let mut cwds = place.cwds.to_vec();
     let mut is_literal = false;
     let mut rest = arguments;
@@ -120,7 +120,7 @@ pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason>
             _ => break first,
         }
     };
-    let place = &Place { cwds: &cwds, scope: place.scope };
+    let place = &CommandContext { cwds: &cwds, scope: place.scope };
     let name = command.text.as_str();
     for cwd in &cwds {
         git::runs_nothing(cwd, rest.iter().any(|word| word.text == "--ignore-submodules"))?;

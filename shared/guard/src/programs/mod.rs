@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use crate::{Reason, Scope, paths, word::Word};
 
 /// The context of a command.
-pub(crate) struct Place<'a> {
+pub(crate) struct CommandContext<'a> {
     /// The possible working directories.
     pub(crate) cwds: &'a [PathBuf],
     pub(crate) scope: &'a Scope,
@@ -33,7 +33,7 @@ pub(crate) enum Allowed<'w> {
     Line(&'w str),
 }
 
-impl Place<'_> {
+impl CommandContext<'_> {
     fn path(&self, word: &Word) -> Result<(), Reason> {
         paths::check(word, self.cwds, self.scope)
     }
@@ -43,7 +43,7 @@ impl Place<'_> {
 const SYSTEM: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 
 /// Checks that a command only reads permitted paths.
-pub(crate) fn check<'w>(words: &'w [Word], place: &Place<'_>) -> Result<Allowed<'w>, Reason> {
+pub(crate) fn check<'w>(words: &'w [Word], place: &CommandContext<'_>) -> Result<Allowed<'w>, Reason> {
     let stays = || Allowed::Directories(place.cwds.to_vec());
     let Some((first, arguments)) = words.split_first() else {
         return Err(Reason::new("syntax", "there is no command in it"));

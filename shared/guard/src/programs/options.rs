@@ -1,7 +1,7 @@
 //! Options and operands of programs, as `getopt_long` reads them: `-abc`, `-n5`, `-n 5`, `--name=value`,
 //! `--name value`, `--`, in any order.
 
-use super::{Place, refused};
+use super::{CommandContext, refused};
 use crate::{Reason, paths, word::Word};
 
 /// The arguments that a program accepts.
@@ -91,7 +91,12 @@ impl Entry {
 }
 
 /// Checks the arguments of `program`.
-pub(super) fn check(program: &str, entry: &Entry, arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(
+    program: &str,
+    entry: &Entry,
+    arguments: &[Word],
+    place: &CommandContext<'_>,
+) -> Result<(), Reason> {
     if entry.operands == Operands::Any {
         return Ok(());
     }
@@ -124,7 +129,7 @@ pub(super) fn check(program: &str, entry: &Entry, arguments: &[Word], place: &Pl
     }
 }
 
-fn all(words: &[&Word], place: &Place<'_>) -> Result<(), Reason> {
+fn all(words: &[&Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     words.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
 }
 
@@ -133,7 +138,7 @@ pub(super) fn parse<'w>(
     program: &str,
     entry: &Entry,
     arguments: &'w [Word],
-    place: &Place<'_>,
+    place: &CommandContext<'_>,
 ) -> Result<Parsed<'w>, Reason> {
     let mut parsed = Parsed::default();
     let mut rest = arguments.iter();

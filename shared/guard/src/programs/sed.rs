@@ -1,7 +1,7 @@
 //! `sed` with a script that only prints: no `-i`, and none of the commands that read, write or run.
 
 use super::{
-    Place,
+    CommandContext,
     options::{self, Entry, Operands},
     refused,
 };
@@ -13,7 +13,7 @@ const OPTIONS: Entry = Entry {
     operands: Operands::Text,
 };
 
-pub(super) fn check(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     let parsed = options::parse("sed", &OPTIONS, arguments, place)?;
     let mut files = parsed.operands.as_slice();
     let given = parsed.options.iter().filter(|(name, _)| ["-e", "--expression"].contains(&name.as_str()));

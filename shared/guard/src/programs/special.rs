@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf};
 
 use super::{
-    Place,
+    CommandContext,
     options::{self, Entry, Operands},
     refused, table,
 };
@@ -60,7 +60,7 @@ pub(super) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w st
 }
 
 /// The possible working directories after `cd`.
-pub(super) fn cd(arguments: &[Word], place: &Place<'_>) -> Result<Vec<PathBuf>, Reason> {
+pub(super) fn cd(arguments: &[Word], place: &CommandContext<'_>) -> Result<Vec<PathBuf>, Reason> {
     let [to] = arguments else { return Err(Reason::new("path", "cd without one directory leads out of the project")) };
     if to.text.starts_with('-') || !to.globs.is_empty() || to.text.is_empty() {
         return Err(refused("cd", to));
@@ -138,7 +138,7 @@ const VERSIONS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether the command only queries the version of a program.
-pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
+pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &CommandContext<'_>) -> Result<bool, Reason> {
     let [question] = arguments else { return Ok(false) };
     let text = question.text.as_str();
     let listed = VERSIONS.iter().find(|(program, _)| *program == name);
@@ -154,7 +154,7 @@ pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &Place<'_>
 }
 
 /// Checks that rustup does not run a toolchain that a file in the project names.
-fn no_toolchain_of_the_project(place: &Place<'_>) -> Result<(), Reason> {
+fn no_toolchain_of_the_project(place: &CommandContext<'_>) -> Result<(), Reason> {
     let files = place.cwds.iter().flat_map(|cwd| cwd.ancestors());
     let mut files = files.flat_map(|folder| ["rust-toolchain", "rust-toolchain.toml"].map(|name| folder.join(name)));
     let names_path =
@@ -166,7 +166,7 @@ fn no_toolchain_of_the_project(place: &Place<'_>) -> Result<(), Reason> {
 }
 
 /// Checks a program that is handled here and not in the table; false if it is not.
-pub(super) fn check(name: &str, arguments: &[Word], place: &Place<'_>) -> Result<bool, Reason> {
+pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) -> Result<bool, Reason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let refuse = || Reason::new("option", format!("{name} {}", texts.join(" ")));
     let has_patterns = arguments.iter().any(|word| !word.globs.is_empty());
@@ -286,7 +286,7 @@ const JQ: &str = "-cnrRsSaCMej --compact-output --null-input --raw-output --raw-
     --stream --stream-errors";
 
 /// Checks `jq`, whose filter can read modules and nothing else.
-fn jq(arguments: &[Word], place: &Place<'_>) -> Result<(), Reason> {
+fn jq(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
     // The options with two values are removed first.
     let (mut rest, mut plain) = (arguments.iter(), vec![]);
     while let Some(word) = rest.next() {

@@ -7,7 +7,7 @@
 use std::io::Read;
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_text::{Decode, Encoding, Reader, SAMPLE, Source, Text, Unicode};
+use ragmaker_text::{ByteSource, Decode, Encoding, Reader, SAMPLE, Text, Unicode};
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (step, plain, bytes) = input;
@@ -15,7 +15,7 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
     // What says nothing comes first, more of it than a sample takes.
     let bytes = [b"plain text\n".repeat(usize::from(plain % 3) * 6000), bytes.to_vec()].concat();
 
-    let source = Source::Memory(bytes.clone());
+    let source = ByteSource::Memory(bytes.clone());
     let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
     let mut read = vec![];
     let mut block = vec![0; step * 257];

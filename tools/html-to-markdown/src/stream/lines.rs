@@ -7,7 +7,7 @@ use ragmaker_text::INPUT_TOO_LARGE;
 use super::record::Item;
 
 /// The lines of `input` as items. A line over the limit is truncated, and its rest is skipped.
-pub(super) struct Lines<R> {
+pub(super) struct InputLines<R> {
     input: R,
     /// The longest line, in bytes.
     most: usize,
@@ -15,7 +15,7 @@ pub(super) struct Lines<R> {
     ended: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> InputLines<R> {
     /// `max_bytes` is the largest page. A Japanese page escaped as JSON takes up to twice as many bytes, and
     /// base64 a third more.
     pub(super) fn new(input: R, max_bytes: usize) -> Self {
@@ -64,7 +64,7 @@ fn skip_line(input: &mut impl BufRead) -> io::Result<u64> {
     }
 }
 
-impl<R: BufRead> Iterator for Lines<R> {
+impl<R: BufRead> Iterator for InputLines<R> {
     type Item = io::Result<Item>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -85,7 +85,7 @@ mod tests {
     fn lines_are_bounded() {
         let long = "x".repeat(3 << 20);
         let text = format!("a\r\n\n{long}\nlast");
-        let items: Vec<Item> = Lines::new(text.as_bytes(), 1 << 10).map(Result::unwrap).collect();
+        let items: Vec<Item> = InputLines::new(text.as_bytes(), 1 << 10).map(Result::unwrap).collect();
         let [Item::Line(a), Item::Line(empty), Item::Cut { start, error }, Item::Line(last)] = &items[..] else {
             panic!("{items:?}")
         };
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn empty_input_has_no_lines() {
-        assert_eq!(Lines::new(&b""[..], 10).count(), 0);
-        assert_eq!(Lines::new(&b"\n"[..], 10).count(), 1);
+        assert_eq!(InputLines::new(&b""[..], 10).count(), 0);
+        assert_eq!(InputLines::new(&b"\n"[..], 10).count(), 1);
     }
 }

@@ -24,7 +24,7 @@ pub(crate) use codes::{INVALID_RECORD, PAGE_TIMEOUT};
 pub use record::Content;
 
 use pool::Pool;
-use record::{Converter, Item, Outcome};
+use record::{Converter, Item, OutputLine};
 
 /// More records failed than `--max-failures` allows.
 pub const TOO_MANY_FAILURES: Code =
@@ -78,7 +78,7 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
     let Settings { form, content, jobs, timeout, max_bytes, max_failures } = settings;
     let input = BufReader::with_capacity(1 << 16, input);
     let mut failures = 0;
-    let write = |outcome: Outcome| {
+    let write = |outcome: OutputLine| {
         out.write_all(&outcome.line).and_then(|()| out.flush()).map_err(Stop::Output)?;
         failures += usize::from(outcome.failed);
         if max_failures.is_some_and(|most| failures > most) { Err(Stop::Failures(failures)) } else { Ok(()) }
@@ -104,7 +104,7 @@ fn records(
     max_bytes: usize,
 ) -> io::Result<Box<dyn Iterator<Item = io::Result<Item>> + Send>> {
     Ok(match form {
-        InputFormat::JsonLines => Box::new(lines::Lines::new(compression::decoded(input)?, max_bytes)),
+        InputFormat::JsonLines => Box::new(lines::InputLines::new(compression::decoded(input)?, max_bytes)),
         InputFormat::Warc { any_status } => {
             let records = warc::Records::new(input, any_status, max_bytes)?;
             Box::new(records.map(|response| response.map(Item::Response)))

@@ -16,7 +16,7 @@ use ragmaker_tool::INTERNAL_ERROR;
 use super::{
     Stop,
     codes::PAGE_TIMEOUT,
-    record::{Converter, Item, Outcome},
+    record::{Converter, Item, OutputLine},
 };
 
 /// The interval at which a task that no worker has started is checked.
@@ -36,11 +36,11 @@ struct Task {
     item: Item,
     /// When a worker started it.
     begun: OnceLock<Instant>,
-    done: SyncSender<Outcome>,
+    done: SyncSender<OutputLine>,
 }
 
 /// An item whose outcome is awaited.
-type PendingItem = (Arc<Task>, Receiver<Outcome>);
+type PendingItem = (Arc<Task>, Receiver<OutputLine>);
 
 type Queue = Arc<Mutex<Receiver<Arc<Task>>>>;
 
@@ -53,7 +53,7 @@ impl Pool {
         self,
         items: impl Iterator<Item = io::Result<Item>> + Send + 'static,
         converter: Converter,
-        mut write: impl FnMut(Outcome) -> Result<(), Stop>,
+        mut write: impl FnMut(OutputLine) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let converter = Arc::new(converter);
         let (to_workers, queue) = sync_channel::<Arc<Task>>(self.jobs);
@@ -88,7 +88,7 @@ impl Pool {
     }
 
     /// The outcome of a task; `None` after the time limit.
-    fn wait(self, task: &Task, outcome: &Receiver<Outcome>) -> Option<Outcome> {
+    fn wait(self, task: &Task, outcome: &Receiver<OutputLine>) -> Option<OutputLine> {
         loop {
             let left =
                 task.begun.get().map_or(START_CHECK_INTERVAL, |begun| self.timeout.saturating_sub(begun.elapsed()));

@@ -67,7 +67,7 @@ pub(super) enum Item {
 
 /// A line of output.
 #[derive(Debug)]
-pub(super) struct Outcome {
+pub(super) struct OutputLine {
     /// The line, including its newline.
     pub(super) line: Vec<u8>,
     /// Whether the line contains an error instead of a text.
@@ -102,7 +102,7 @@ struct WarcData<'a> {
 }
 
 /// A page to convert.
-struct Page<'a> {
+struct InputPage<'a> {
     bytes: Cow<'a, [u8]>,
     /// Whether the page is valid UTF-8 already, so no charset must be detected.
     is_text: bool,
@@ -117,7 +117,7 @@ struct Converted {
 
 impl Converter {
     /// Converts `item` to a line of output.
-    pub(super) fn convert(&self, item: &Item) -> Outcome {
+    pub(super) fn convert(&self, item: &Item) -> OutputLine {
         let mut members = vec![];
         let (mut known, page) = match item {
             Item::Cut { .. } => return self.failure(item, &INVALID_RECORD.error("the line was cut")),
@@ -150,7 +150,7 @@ impl Converter {
     }
 
     /// The line for an `item` that cannot be converted.
-    pub(super) fn failure(&self, item: &Item, error: &Error) -> Outcome {
+    pub(super) fn failure(&self, item: &Item, error: &Error) -> OutputLine {
         let mut members = vec![];
         let (known, error) = match item {
             Item::Line(line) => (data_of_line(line, &mut members), error),
@@ -160,7 +160,7 @@ impl Converter {
         self.line(&known, None, Err(error))
     }
 
-    fn page(&self, page: &Page<'_>, url: Option<&str>) -> Result<Converted, Error> {
+    fn page(&self, page: &InputPage<'_>, url: Option<&str>) -> Result<Converted, Error> {
         let (html, charset) = match std::str::from_utf8(&page.bytes) {
             Ok(text) if page.is_text => (Cow::Borrowed(text), "UTF-8"),
             _ => {
@@ -180,7 +180,7 @@ impl Converter {
         Ok(Converted { document, charset })
     }
 
-    fn line(&self, known: &RecordData<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> Outcome {
+    fn line(&self, known: &RecordData<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> OutputLine {
         let document = outcome.ok().map(|converted| &converted.document);
         let mut metadata = vec![];
         if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = outcome {
@@ -205,7 +205,7 @@ impl Converter {
         let mut line = vec![];
         // Writing to memory cannot fail.
         let _ = write_line(&record, self.charset, &mut line);
-        Outcome { line, failed: outcome.is_err() }
+        OutputLine { line, failed: outcome.is_err() }
     }
 }
 
@@ -301,7 +301,7 @@ fn data_of_line<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValu
 }
 
 /// Separates the data of a line and its page.
-fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (RecordData<'a>, Result<Page<'a>, Error>) {
+fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (RecordData<'a>, Result<InputPage<'a>, Error>) {
     let mut known = RecordData::default();
     let (mut html, mut encoded, mut charset) = (None, None, None);
     let mut wrong = None;
@@ -325,17 +325,17 @@ fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (RecordData<'a>
         (Some(error), ..) => Err(error),
         (None, Some(text), _) => STANDARD
             .decode(&*text)
-            .map(|bytes| Page {
+            .map(|bytes| InputPage {
                 bytes: bytes.into(),
                 is_text: false,
                 content_type: charset.map(|charset| format!("text/html; charset={charset}")),
             })
             .map_err(|error| INVALID_RECORD.error(format!("html_base64 cannot be decoded: {error}"))),
         (None, None, Some(Cow::Borrowed(text))) => {
-            Ok(Page { bytes: text.as_bytes().into(), is_text: true, content_type: None })
+            Ok(InputPage { bytes: text.as_bytes().into(), is_text: true, content_type: None })
         }
         (None, None, Some(Cow::Owned(text))) => {
-            Ok(Page { bytes: text.into_bytes().into(), is_text: true, content_type: None })
+            Ok(InputPage { bytes: text.into_bytes().into(), is_text: true, content_type: None })
         }
         (None, None, None) => Err(INVALID_RECORD.error("there is neither html nor html_base64")),
     };
@@ -355,7 +355,7 @@ fn of_response(response: &Response) -> RecordData<'_> {
     }
 }
 
-impl From<super::http::Body> for Page<'_> {
+impl From<super::http::Body> for InputPage<'_> {
     fn from(body: super::http::Body) -> Self {
         Self { bytes: body.bytes.into(), is_text: false, content_type: body.content_type }
     }

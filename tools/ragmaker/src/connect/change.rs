@@ -149,7 +149,7 @@ impl Change {
     }
 
     /// The change for a person. The rest of the file is not shown: it may contain keys.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         let path = self.path.display();
         let text = match (self.action, &self.key, &self.entry) {
             (Action::Keep, ..) => format!("keep {path}: it is not the file that this command writes"),

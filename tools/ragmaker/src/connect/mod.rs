@@ -106,7 +106,7 @@ fn run(arguments: &Arguments) -> Result<Answer, Error> {
         changes.extend(planned.change(arguments.remove, arguments.replace)?);
     }
     if arguments.output == Form::Text {
-        changes.iter().try_for_each(|change| show(&change.shown()))?;
+        changes.iter().try_for_each(|change| show(&change.description()))?;
     }
     let is_needed = changes.iter().any(Change::is_written);
     if is_needed && !arguments.yes {

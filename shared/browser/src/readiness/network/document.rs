@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 /// The request for a document, with its response or failure.
 #[derive(Debug, Default)]
-pub(crate) struct Document {
+pub(crate) struct NavigationDocument {
     /// The id of the request.
     pub(super) request: String,
     pub(super) url: String,
@@ -21,7 +21,7 @@ pub(crate) struct Document {
     pub(super) failure: Option<String>,
 }
 
-impl Document {
+impl NavigationDocument {
     /// The HTTP status; 0 if no response is known.
     pub(crate) fn status(&self) -> u16 {
         self.response["status"].as_u64().and_then(|status| status.try_into().ok()).unwrap_or_default()
@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_document_breaks_off_only_after_it_has_begun() {
-        let mut document = Document { failure: Some("net::ERR_FAILED".into()), ..Document::default() };
+        let mut document =
+            NavigationDocument { failure: Some("net::ERR_FAILED".into()), ..NavigationDocument::default() };
         assert_eq!((document.broke_off(), document.status()), (None, 0));
         document.response = json!({"status": 200, "mimeType": "text/html", "headers": {"X-A": "1"}});
         assert_eq!(document.broke_off(), Some("net::ERR_FAILED"));

@@ -20,11 +20,11 @@ use serde_json::Value;
 use url::{Host, Url};
 
 use self::{
-    document::Document,
-    requests::{Kind, Requests},
+    document::NavigationDocument,
+    requests::{RequestKind, Requests},
 };
 pub(crate) use self::{
-    requests::{NetworkState, Text},
+    requests::{NetworkState, TextDensity},
     silent::SilentHosts,
 };
 use crate::cdp::HOST_ANSWERED;
@@ -63,11 +63,11 @@ impl CallNavigation {
 pub(crate) struct Network {
     /// The outermost frame.
     frame: String,
-    shown: Document,
+    shown: NavigationDocument,
     /// The URL of the current document.
     url: String,
     /// The pending document.
-    coming: Option<Document>,
+    coming: Option<NavigationDocument>,
     call_navigation: CallNavigation,
     /// Whether the document's load event is over.
     loaded: bool,
@@ -96,7 +96,7 @@ impl Network {
     pub(crate) fn new(frame: &str, silent: SilentHosts) -> Self {
         Self {
             frame: frame.to_owned(),
-            shown: Document::default(),
+            shown: NavigationDocument::default(),
             url: String::new(),
             coming: None,
             call_navigation: CallNavigation::default(),
@@ -111,12 +111,12 @@ impl Network {
     }
 
     /// The document that shows; empty if it was loaded before events were received.
-    pub(crate) fn shown(&self) -> &Document {
+    pub(crate) fn current_document(&self) -> &NavigationDocument {
         &self.shown
     }
 
     /// The last requested document, received or not.
-    pub(crate) fn latest(&self) -> &Document {
+    pub(crate) fn latest(&self) -> &NavigationDocument {
         self.coming.as_ref().unwrap_or(&self.shown)
     }
 
@@ -159,7 +159,7 @@ impl Network {
     }
 
     /// The state of the page, which depends on the amount of text that it has already.
-    pub(crate) fn state(&self, text: Text) -> NetworkState {
+    pub(crate) fn state(&self, text: TextDensity) -> NetworkState {
         if self.is_to_be_left() {
             return NetworkState::Busy;
         }
@@ -169,10 +169,10 @@ impl Network {
     /// How long a silent host may take to respond, relative to the response times of the page's own host: on a
     /// busy machine, all responses are late.
     fn silence_limit(&self) -> Duration {
-        let Limits { silent_answer, silent_answer_share, silent_answer_most, .. } = LIMITS;
+        let Limits { probe_timeout, probe_timeout_factor, probe_timeout_max, .. } = LIMITS;
         let now = self.control.map(|control| control.took.unwrap_or_else(|| control.asked.elapsed()));
         let own = self.shown.answer_time.max(now.unwrap_or_default());
-        (own * silent_answer_share).clamp(silent_answer, silent_answer_most)
+        (own * probe_timeout_factor).clamp(probe_timeout, probe_timeout_max)
     }
 
     /// The hosts to probe, each with the URL of an unanswered request; and the page's own host beside the first
@@ -243,7 +243,7 @@ impl Network {
         match method {
             "Network.requestWillBeSent" => self.requested(text("type"), request, frame, params),
             "Network.webSocketCreated" => {
-                self.requests.begin((request, "", Kind::Push), (text("url"), ""), None, &self.silent);
+                self.requests.begin((request, "", RequestKind::Push), (text("url"), ""), None, &self.silent);
             }
             "Network.responseReceived" => match self.document(request) {
                 Some(document) => {
@@ -315,12 +315,13 @@ impl Network {
             // The events of a redirect have the id of the original request.
             let coming = self.coming.take().filter(|coming| coming.request == request).unwrap_or_default();
             let url = params["request"]["url"].as_str().unwrap_or_default().to_owned();
-            self.coming = Some(Document { request: request.to_owned(), url, asked: Some(Instant::now()), ..coming });
+            self.coming =
+                Some(NavigationDocument { request: request.to_owned(), url, asked: Some(Instant::now()), ..coming });
             return;
         }
         // Requests for worker scripts belong to no document, and their end is not reported.
         let of_a_document = params["loaderId"].as_str().is_some_and(|loader| !loader.is_empty());
-        if let Some(kind) = Kind::of(kind).filter(|_| of_a_document) {
+        if let Some(kind) = RequestKind::of(kind).filter(|_| of_a_document) {
             let text = |key: &str| params["request"][key].as_str().unwrap_or_default();
             let page = Url::parse(&self.url).ok();
             let asked = (text("url"), text("postData"));
@@ -345,11 +346,11 @@ impl Network {
             && web
             && !again
         {
-            self.leaves_by = Some(Instant::now() + delay + LIMITS.leaving);
+            self.leaves_by = Some(Instant::now() + delay + LIMITS.navigation_grace);
         }
     }
 
-    fn document(&mut self, request: &str) -> Option<&mut Document> {
+    fn document(&mut self, request: &str) -> Option<&mut NavigationDocument> {
         self.coming.iter_mut().chain([&mut self.shown]).find(|document| document.request == request)
     }
 }

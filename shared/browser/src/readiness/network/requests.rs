@@ -31,7 +31,7 @@ pub(crate) enum NetworkState {
 
 /// The amount of text that a page has without its open requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Text {
+pub(crate) enum TextDensity {
     /// Enough text.
     Dense,
     /// Little text.
@@ -40,7 +40,7 @@ pub(crate) enum Text {
 
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// Data that scripts fetch.
     Data,
     /// The same after the response began: the page may read the body or leave it unread.
@@ -55,7 +55,7 @@ pub(super) enum Kind {
     Asset,
 }
 
-impl Kind {
+impl RequestKind {
     /// The kind for the protocol's resource type.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
@@ -74,7 +74,7 @@ impl Kind {
             Self::Body => LIMITS.body,
             Self::Code => LIMITS.code,
             Self::Style => LIMITS.style,
-            Self::Push => LIMITS.push,
+            Self::Push => LIMITS.stream,
             Self::Asset => RequestTimeout { dense: Duration::ZERO, sparse: Duration::ZERO },
         }
     }
@@ -103,7 +103,7 @@ enum HostOwner {
 /// An open request.
 #[derive(Debug)]
 pub(super) struct Request {
-    kind: Kind,
+    kind: RequestKind,
     frame: String,
     /// The time of its start, or of the last part of its body.
     since: Instant,
@@ -120,9 +120,10 @@ pub(super) struct Request {
 
 impl Request {
     fn answered(&mut self, response: &Value) {
-        if self.kind == Kind::Data {
+        if self.kind == RequestKind::Data {
             let headers = headers(response);
-            self.kind = if media_type(response) == Some("text/event-stream") { Kind::Push } else { Kind::Body };
+            self.kind =
+                if media_type(response) == Some("text/event-stream") { RequestKind::Push } else { RequestKind::Body };
             self.since = Instant::now();
             self.left = headers["content-length"].as_str().and_then(|length| length.parse().ok());
             self.compressed = !headers["content-encoding"].is_null();
@@ -136,16 +137,16 @@ impl Request {
 
     /// The state of the page because of this request. `known` is the record of its host, if it is of another
     /// site.
-    fn state(&self, text: Text, known: Option<HostRecord>, limit: SilenceLimit, now: Instant) -> NetworkState {
+    fn state(&self, text: TextDensity, known: Option<HostRecord>, limit: SilenceLimit, now: Instant) -> NetworkState {
         let RequestTimeout { dense, sparse } = self.kind.patience();
         // A host that has not delivered anything yet is unlikely to have the page's content.
-        let is_aside = text == Text::Dense && known.is_some_and(|known| !known.brought);
+        let is_aside = text == TextDensity::Dense && known.is_some_and(|known| !known.brought);
         let patience = match (text, limit) {
-            (Text::Dense, _) if is_aside => dense.min(LIMITS.other_data),
+            (TextDensity::Dense, _) if is_aside => dense.min(LIMITS.other_data),
             // A first message takes about as long as a response.
-            (Text::Dense, SilenceLimit::Dense(answer)) if self.kind == Kind::Push => dense.max(answer),
-            (Text::Dense, _) => dense,
-            (Text::Sparse, _) => sparse,
+            (TextDensity::Dense, SilenceLimit::Dense(answer)) if self.kind == RequestKind::Push => dense.max(answer),
+            (TextDensity::Dense, _) => dense,
+            (TextDensity::Sparse, _) => sparse,
         };
         let is_silent = known.is_some_and(|known| known.is_silent(self.since, limit, now));
         if !self.has_begun && !is_silent && now.duration_since(self.since) < patience {
@@ -159,7 +160,7 @@ impl Request {
 
     /// Whether the parser may wait for this request.
     fn may_block_parser(&self) -> bool {
-        matches!(self.kind, Kind::Code | Kind::Style)
+        matches!(self.kind, RequestKind::Code | RequestKind::Style)
     }
 }
 
@@ -192,7 +193,7 @@ impl HostRecord {
         let (since, limit) = match (limit, self.doubt) {
             (SilenceLimit::Dense(_), Some(limit)) => (Some(since), limit),
             (SilenceLimit::Dense(limit), None) => (self.asked, limit),
-            (SilenceLimit::Sparse, _) => (self.asked, LIMITS.silent_answer_sparse),
+            (SilenceLimit::Sparse, _) => (self.asked, LIMITS.probe_timeout_sparse),
         };
         !self.answered && since.is_some_and(|since| now.duration_since(since) >= limit)
     }
@@ -217,7 +218,7 @@ impl Requests {
     /// `page` is the URL of the page, if it is known; `before` are the silent hosts of earlier pages.
     pub(super) fn begin(
         &mut self,
-        (id, frame, kind): (&str, &str, Kind),
+        (id, frame, kind): (&str, &str, RequestKind),
         (url, body): (&str, &str),
         page: Option<&Url>,
         before: &SilentHosts,
@@ -226,7 +227,7 @@ impl Requests {
         self.open.remove(id);
         // `data:` URLs are not requests, and may be very long.
         let Some(there) = (!url.starts_with("data:")).then(|| Url::parse(url).ok()).flatten() else { return };
-        if kind != Kind::Asset && self.is_polling(url, body) {
+        if kind != RequestKind::Asset && self.is_polling(url, body) {
             return;
         }
         let host = there.host().map(|host| host.to_owned());
@@ -236,8 +237,8 @@ impl Requests {
         };
         if let Some(host) = host.as_ref().filter(|_| owner == HostOwner::OtherSite) {
             let doubt = match (before.contains(host), self.gave_up) {
-                (true, _) => Some(LIMITS.silent_again),
-                (_, true) => Some(LIMITS.silent_beside),
+                (true, _) => Some(LIMITS.known_silent_wait),
+                (_, true) => Some(LIMITS.reload_first_contact),
                 _ => None,
             };
             self.hosts.entry(host.clone()).or_insert(HostRecord { doubt, ..HostRecord::default() });
@@ -325,7 +326,7 @@ impl Requests {
                 && request.owner == HostOwner::OtherSite
                 && !known.answered
                 && known.asked.is_none()
-                && now.duration_since(request.since) >= LIMITS.silent_ask
+                && now.duration_since(request.since) >= LIMITS.probe_after
             {
                 known.asked = Some(now);
                 urls.push(request.url.clone());
@@ -336,8 +337,8 @@ impl Requests {
 
     /// Whether an update connection has been waiting for its first message for some time.
     pub(super) fn awaits_first_message(&self) -> bool {
-        let waits = |request: &Request| request.kind == Kind::Push && !request.has_begun;
-        self.open.values().any(|request| waits(request) && request.since.elapsed() >= LIMITS.silent_ask)
+        let waits = |request: &Request| request.kind == RequestKind::Push && !request.has_begun;
+        self.open.values().any(|request| waits(request) && request.since.elapsed() >= LIMITS.probe_after)
     }
 
     /// The record of the request's host, if it is of another site.
@@ -353,9 +354,9 @@ impl Requests {
 
     /// The state of the page, depending on its amount of text. In a page with text, a host is silent after
     /// `limit`.
-    pub(super) fn state(&self, text: Text, limit: Duration) -> NetworkState {
+    pub(super) fn state(&self, text: TextDensity, limit: Duration) -> NetworkState {
         let now = Instant::now();
-        let limit = if text == Text::Dense { SilenceLimit::Dense(limit) } else { SilenceLimit::Sparse };
+        let limit = if text == TextDensity::Dense { SilenceLimit::Dense(limit) } else { SilenceLimit::Sparse };
         let open = self.open.values().filter(|request| !request.is_complete());
         let mut worst = NetworkState::Idle;
         for state in open.map(|request| request.state(text, self.known(request), limit, now)) {
@@ -380,7 +381,7 @@ impl Requests {
         for request in self.open.values().filter(|request| request.may_block_parser()) {
             let age = now.duration_since(request.since);
             let is_silent = self.is_silent(request, SilenceLimit::Dense(limit), now);
-            if request.owner == HostOwner::OtherSite && (is_silent || age >= LIMITS.blocker) {
+            if request.owner == HostOwner::OtherSite && (is_silent || age >= LIMITS.parser_blocking) {
                 hosts.extend(request.host.clone());
             } else if age < limit {
                 // The parser may be waiting for this request instead. That does not last: the browser delays

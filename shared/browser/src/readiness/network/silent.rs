@@ -28,7 +28,7 @@ struct SilentEntry {
 impl SilentHosts {
     /// The entries that have not expired.
     pub(crate) fn current(mut self) -> Self {
-        let (now, memory) = (now(), LIMITS.silent_memory);
+        let (now, memory) = (now(), LIMITS.silent_host_ttl);
         self.0.retain(|_, silence| Duration::from_millis(now.saturating_sub(silence.at)) < memory);
         self
     }
@@ -90,7 +90,7 @@ mod tests {
         hosts.forget(&host("a.example"));
         assert!(!hosts.contains(&host("a.example")));
         assert_eq!(hosts.clone().current(), hosts);
-        hosts.0.values_mut().for_each(|silence| silence.at -= LIMITS.silent_memory.as_millis() as u64);
+        hosts.0.values_mut().for_each(|silence| silence.at -= LIMITS.silent_host_ttl.as_millis() as u64);
         assert_eq!(hosts.current(), SilentHosts::default());
     }
 

@@ -55,19 +55,19 @@ fn announces_leaving(network: &mut Network, url: &str, delay: f64) {
 #[test]
 fn only_the_tab_s_own_document_is_the_page() {
     let mut network = underway();
-    assert_eq!((network.state(Text::Dense), network.latest().status()), (NetworkState::Busy, 0));
+    assert_eq!((network.state(TextDensity::Dense), network.latest().status()), (NetworkState::Busy, 0));
     asks(&mut network, "Document", "inner", "F");
     answers(&mut network, "inner", &json!({"status": 404}));
     answers(&mut network, "1", &json!({"status": 403, "mimeType": "text/html", "headers": {"Server": "x"}}));
     assert_eq!(network.latest().status(), 403);
     commits(&mut network, "1");
-    let document = network.shown();
+    let document = network.current_document();
     assert_eq!((document.media_type(), document.headers()), (Some("text/html"), json!({"server": "x"})));
-    assert_eq!((document.broke_off(), network.state(Text::Dense)), (None, NetworkState::Idle));
-    assert_eq!(network.shown().failure(), None);
+    assert_eq!((document.broke_off(), network.state(TextDensity::Dense)), (None, NetworkState::Idle));
+    assert_eq!(network.current_document().failure(), None);
     fails(&mut network, "1", "net::ERR_CONNECTION_RESET");
-    assert_eq!(network.shown().broke_off(), Some("net::ERR_CONNECTION_RESET"));
-    assert_eq!(network.shown().failure(), Some(("https://x.example/1", "net::ERR_CONNECTION_RESET")));
+    assert_eq!(network.current_document().broke_off(), Some("net::ERR_CONNECTION_RESET"));
+    assert_eq!(network.current_document().failure(), Some(("https://x.example/1", "net::ERR_CONNECTION_RESET")));
 }
 
 #[test]
@@ -98,13 +98,13 @@ fn the_old_page_can_supersede_the_navigation_until_replaced() {
 fn a_failed_navigation_keeps_the_current_page() {
     let mut network = shown();
     announces_leaving(&mut network, "https://x.example/next", 0.0);
-    assert_eq!(network.state(Text::Dense), NetworkState::Busy);
+    assert_eq!(network.state(TextDensity::Dense), NetworkState::Busy);
     asks(&mut network, "Document", "2", "T");
     network.handle("Page.frameClearedScheduledNavigation", &json!({"frameId": "T"}));
-    assert_eq!(network.state(Text::Dense), NetworkState::Busy);
+    assert_eq!(network.state(TextDensity::Dense), NetworkState::Busy);
     answers(&mut network, "2", &json!({"status": 204}));
     fails(&mut network, "2", "net::ERR_ABORTED");
-    assert_eq!((network.state(Text::Dense), network.shown().status()), (NetworkState::Idle, 200));
+    assert_eq!((network.state(TextDensity::Dense), network.current_document().status()), (NetworkState::Idle, 200));
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn only_short_refreshes_to_web_pages_are_followed() {
     ] {
         let mut network = shown();
         announces_leaving(&mut network, url, delay);
-        assert_eq!(network.state(Text::Dense), rest, "{url} {delay}");
+        assert_eq!(network.state(TextDensity::Dense), rest, "{url} {delay}");
     }
 }
 
@@ -144,24 +144,24 @@ fn requests_with_content_are_waited_for_completely() {
     for kind in ["Fetch", "XHR", "Script", "Stylesheet", "Document", "EventSource"] {
         let mut network = shown();
         asks(&mut network, kind, "a", "F");
-        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
+        assert_eq!(network.state(TextDensity::Dense), NetworkState::Busy, "{kind}");
         ends(&mut network, "a");
-        assert_eq!(network.state(Text::Dense), NetworkState::Idle, "{kind}");
+        assert_eq!(network.state(TextDensity::Dense), NetworkState::Idle, "{kind}");
         asks(&mut network, kind, "b", "F");
         network.handle("Page.frameDetached", &json!({"frameId": "F"}));
-        assert_eq!(network.state(Text::Dense), NetworkState::Idle, "{kind}");
+        assert_eq!(network.state(TextDensity::Dense), NetworkState::Idle, "{kind}");
     }
     let mut network = shown();
     for kind in ["Image", "Font", "Media", "Ping"] {
         asks(&mut network, kind, kind, "T");
         assert_eq!(
-            (network.state(Text::Sparse), network.pending()),
+            (network.state(TextDensity::Sparse), network.pending()),
             (NetworkState::Open, vec!["x.example".to_owned()]),
             "{kind}"
         );
         ends(&mut network, kind);
     }
-    assert_eq!((network.state(Text::Dense), network.pending()), (NetworkState::Idle, vec![]));
+    assert_eq!((network.state(TextDensity::Dense), network.pending()), (NetworkState::Idle, vec![]));
     for (headers, length) in [
         (json!({"Content-Length": "5"}), "dataLength"),
         (json!({"Content-Length": "5", "Content-Encoding": "br"}), "encodedDataLength"),
@@ -170,7 +170,7 @@ fn requests_with_content_are_waited_for_completely() {
         answers(&mut network, "a", &json!({"headers": headers}));
         for (came, rest) in [(4, NetworkState::Busy), (1, NetworkState::Idle)] {
             network.handle("Network.dataReceived", &json!({"requestId": "a", length: came}));
-            assert_eq!(network.state(Text::Dense), rest, "{headers}");
+            assert_eq!(network.state(TextDensity::Dense), rest, "{headers}");
         }
         ends(&mut network, "a");
     }
@@ -188,13 +188,13 @@ fn slow_requests_stall_sparse_pages_only_later() {
         let mut network = shown();
         asks(&mut network, kind, "a", "T");
         past(&mut network);
-        assert_eq!((network.state(Text::Dense), network.state(Text::Sparse)), (dense, sparse), "{kind}");
+        assert_eq!((network.state(TextDensity::Dense), network.state(TextDensity::Sparse)), (dense, sparse), "{kind}");
     }
     let mut network = shown();
     asks(&mut network, "Fetch", "a", "T");
     answers(&mut network, "a", &json!({"mimeType": "text/event-stream"}));
     past(&mut network);
-    assert_eq!(network.state(Text::Sparse), NetworkState::Open);
+    assert_eq!(network.state(TextDensity::Sparse), NetworkState::Open);
 }
 
 /// The page asks `url`.
@@ -205,7 +205,7 @@ fn asks_url(network: &mut Network, kind: &str, id: &str, url: &str) {
 }
 
 fn states(network: &Network) -> [NetworkState; 2] {
-    [Text::Dense, Text::Sparse].map(|text| network.state(text))
+    [TextDensity::Dense, TextDensity::Sparse].map(|text| network.state(text))
 }
 
 #[test]
@@ -214,12 +214,12 @@ fn a_silent_host_of_another_site_is_given_up() {
     for kind in ["Fetch", "XHR", "Script", "Document"] {
         let mut network = shown();
         asks_url(&mut network, kind, "a", "https://docs.x.example/a");
-        network.requests.pass(LIMITS.silent_ask);
+        network.requests.pass(LIMITS.probe_after);
         assert_eq!((network.hosts_to_ask(), states(&network)), (vec![], [busy, busy]), "{kind} of the same site");
         ends(&mut network, "a");
         asks_url(&mut network, kind, "b", "https://y.example/b");
         assert_eq!(network.hosts_to_ask(), []);
-        network.requests.pass(LIMITS.silent_ask);
+        network.requests.pass(LIMITS.probe_after);
         // Beside it the page's own, once.
         assert_eq!(
             network.hosts_to_ask().iter().map(Url::as_str).collect::<Vec<_>>(),
@@ -227,7 +227,7 @@ fn a_silent_host_of_another_site_is_given_up() {
             "{kind}"
         );
         assert_eq!((network.hosts_to_ask(), states(&network)), (vec![], [busy, busy]), "{kind}");
-        network.requests.pass(LIMITS.silent_answer);
+        network.requests.pass(LIMITS.probe_timeout);
         assert_eq!(states(&network), [open, busy], "{kind}");
         assert_eq!(network.pending(), ["y.example"]);
         // A host that has answered may still add content.
@@ -237,9 +237,9 @@ fn a_silent_host_of_another_site_is_given_up() {
         assert_eq!(states(&network)[0], open, "{kind}");
         ends(&mut network, "b");
         asks_url(&mut network, kind, "c", "https://z.example/c");
-        network.requests.pass(LIMITS.silent_ask);
+        network.requests.pass(LIMITS.probe_after);
         assert_eq!(network.hosts_to_ask().len(), 1);
-        network.requests.pass(LIMITS.silent_answer_sparse);
+        network.requests.pass(LIMITS.probe_timeout_sparse);
         assert_eq!(states(&network), [open, stalled], "{kind}");
     }
 }
@@ -258,7 +258,7 @@ fn a_host_that_delivered_content_is_treated_like_the_page_s_own() {
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
     let response = json!({"url": "https://y.example/image", "mimeType": "image/gif"});
     network.handle("Network.responseReceived", &json!({"requestId": "image", "response": response}));
-    network.requests.pass(LIMITS.silent_ask);
+    network.requests.pass(LIMITS.probe_after);
     assert_eq!(network.hosts_to_ask().len(), 2);
 }
 
@@ -267,41 +267,41 @@ fn the_silence_limit_follows_the_page_s_own_host() {
     let mut network = shown();
     network.shown.answer_time = Duration::from_millis(200);
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
-    network.requests.pass(LIMITS.silent_ask);
+    network.requests.pass(LIMITS.probe_after);
     network.hosts_to_ask();
-    network.requests.pass(LIMITS.silent_answer);
+    network.requests.pass(LIMITS.probe_timeout);
     assert_eq!(states(&network)[0], NetworkState::Busy);
-    network.requests.pass(Duration::from_millis(800).saturating_sub(LIMITS.silent_answer));
+    network.requests.pass(Duration::from_millis(800).saturating_sub(LIMITS.probe_timeout));
     assert_eq!(states(&network)[0], NetworkState::Open);
     network.shown.answer_time = Duration::from_secs(9);
-    assert_eq!(network.silence_limit(), LIMITS.silent_answer_most);
+    assert_eq!(network.silence_limit(), LIMITS.probe_timeout_max);
 }
 
 #[test]
 fn on_a_busy_machine_silent_hosts_get_more_time() {
     let mut network = shown();
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
-    network.requests.pass(LIMITS.silent_ask);
+    network.requests.pass(LIMITS.probe_after);
     network.hosts_to_ask();
     // The page's own host has not answered for a while either.
     let late = Duration::from_millis(200);
     let control = network.control.as_mut().unwrap();
     control.asked = control.asked.checked_sub(late).unwrap();
-    network.requests.pass(LIMITS.silent_answer);
+    network.requests.pass(LIMITS.probe_timeout);
     assert_eq!(states(&network)[0], NetworkState::Busy);
     network.handle(HOST_ANSWERED, &json!({"url": "https://x.example/robots.txt"}));
     assert!(network.control.unwrap().took.is_some_and(|took| took >= late));
     assert_eq!(states(&network)[0], NetworkState::Busy);
-    network.requests.pass(LIMITS.silent_answer_most);
+    network.requests.pass(LIMITS.probe_timeout_max);
     assert_eq!(states(&network)[0], NetworkState::Open);
 }
 
 #[test]
 fn hosts_that_block_the_parser_are_reported() {
     let silent = |network: &mut Network| {
-        network.requests.pass(LIMITS.silent_ask);
+        network.requests.pass(LIMITS.probe_after);
         network.hosts_to_ask();
-        network.requests.pass(LIMITS.silent_answer);
+        network.requests.pass(LIMITS.probe_timeout);
     };
     let mut network = shown();
     asks_url(&mut network, "Script", "a", "https://y.example/a");
@@ -312,12 +312,12 @@ fn hosts_that_block_the_parser_are_reported() {
     assert_eq!(network.silent_blockers(), std::slice::from_ref(&y));
     asks_url(&mut network, "Script", "c", "https://x.example/c");
     assert_eq!(network.silent_blockers(), Vec::<Host>::new());
-    network.requests.pass(LIMITS.silent_answer);
+    network.requests.pass(LIMITS.probe_timeout);
     assert_eq!(network.silent_blockers(), std::slice::from_ref(&y));
     // One that answers other things may hang all the same.
     network.handle(HOST_ANSWERED, &json!({"url": "https://y.example/robots.txt"}));
     assert_eq!(network.silent_blockers(), Vec::<Host>::new());
-    network.requests.pass(LIMITS.blocker);
+    network.requests.pass(LIMITS.parser_blocking);
     assert_eq!(network.silent_blockers(), [y]);
 }
 
@@ -328,7 +328,7 @@ fn a_redirect_is_followed_to_its_target() {
     answers(&mut network, "image", &json!({"url": "https://y.example/image"}));
     asks_url(&mut network, "Fetch", "a", "https://z.example/a");
     assert_eq!(network.pending(), ["z.example"]);
-    network.requests.pass(LIMITS.silent_ask);
+    network.requests.pass(LIMITS.probe_after);
     assert_eq!(network.hosts_to_ask().len(), 2);
 }
 
@@ -344,10 +344,10 @@ fn an_update_connection_is_not_waited_for_after_its_first_message() {
             }
             kind => asks(&mut network, kind, "a", "T"),
         }
-        assert_eq!(network.state(Text::Dense), NetworkState::Busy, "{kind}");
+        assert_eq!(network.state(TextDensity::Dense), NetworkState::Busy, "{kind}");
         network.handle(message, &json!({"requestId": "a"}));
         assert_eq!(
-            (network.state(Text::Dense), network.pending()),
+            (network.state(TextDensity::Dense), network.pending()),
             (NetworkState::Open, vec!["x.example".to_owned()]),
             "{kind}"
         );
@@ -378,9 +378,9 @@ fn a_known_silent_host_gets_a_short_limit() {
     };
     let (busy, open) = (NetworkState::Busy, NetworkState::Open);
     for (known, age, expected) in [
-        (false, LIMITS.silent_again, [busy, busy]),
-        (true, LIMITS.silent_again, [open, busy]),
-        (true, LIMITS.silent_answer, [open, busy]),
+        (false, LIMITS.known_silent_wait, [busy, busy]),
+        (true, LIMITS.known_silent_wait, [open, busy]),
+        (true, LIMITS.probe_timeout, [open, busy]),
     ] {
         let mut network = shown();
         if known {
@@ -398,7 +398,7 @@ fn a_known_silent_host_gets_a_short_limit() {
     let mut network = shown();
     network.give_up(&[Host::parse("z.example").unwrap()]);
     commits(&mut network, "2");
-    assert_eq!(ask(&mut network, LIMITS.silent_beside), [open, busy]);
+    assert_eq!(ask(&mut network, LIMITS.reload_first_contact), [open, busy]);
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn polling_is_ignored_and_partial_data_is_waited_for() {
         let request = json!({"url": url, "postData": body});
         let params = json!({"type": "XHR", "requestId": "a", "frameId": "T", "loaderId": "1", "request": request});
         network.handle("Network.requestWillBeSent", &params);
-        let rest = network.state(Text::Dense);
+        let rest = network.state(TextDensity::Dense);
         ends(network, "a");
         rest
     };
@@ -432,8 +432,8 @@ fn requests_of_the_old_page_are_dropped() {
     asks(&mut network, "Document", "2", "T");
     answers(&mut network, "2", &json!({"status": 201}));
     commits(&mut network, "2");
-    assert_eq!((network.state(Text::Sparse), network.shown().status()), (NetworkState::Idle, 201));
+    assert_eq!((network.state(TextDensity::Sparse), network.current_document().status()), (NetworkState::Idle, 201));
     // A page that nobody has asked for, such as the browser's own.
     commits(&mut network, "3");
-    assert_eq!(network.shown().status(), 0);
+    assert_eq!(network.current_document().status(), 0);
 }

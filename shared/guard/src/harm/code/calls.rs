@@ -136,7 +136,7 @@ impl Reader<'_, '_, '_> {
         }
         for command in self.term().texts {
             let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
-            if super::super::web::reads_program(&words) {
+            if super::super::downloads::reads_program(&words) {
                 value.texts.iter().for_each(|line| self.inspector.given_program(&words, line));
             }
             self.inspector.inner(&command, &[]);

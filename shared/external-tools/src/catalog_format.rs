@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A form of catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
+pub enum CatalogFormat {
     /// Our own discovery.json: `command --arguments -`, with the arguments as JSON on standard input.
     Ours,
     /// The format of the Python original: an object with `tools`, called as `command --name value`.
@@ -17,7 +17,7 @@ pub enum Dialect {
 }
 
 /// The entries of a catalog, each with its format. `calls` is set if one command runs all tools.
-pub(crate) fn entries(catalog: &Value, calls: bool) -> Result<Vec<(Dialect, &Value)>, String> {
+pub(crate) fn entries(catalog: &Value, calls: bool) -> Result<Vec<(CatalogFormat, &Value)>, String> {
     if let Some(tools) = catalog["tools"].as_array() {
         return Ok(tools.iter().map(|entry| (of_object(entry, calls), entry)).collect());
     }
@@ -28,21 +28,21 @@ pub(crate) fn entries(catalog: &Value, calls: bool) -> Result<Vec<(Dialect, &Val
     for entry in list {
         let wrapped = ["functionDeclarations", "function_declarations"].iter().find_map(|name| entry[name].as_array());
         match wrapped {
-            Some(inner) => entries.extend(inner.iter().map(|entry| (Dialect::Gemini, entry))),
-            None if calls || entry["parametersJsonSchema"].is_object() => entries.push((Dialect::Gemini, entry)),
-            None => entries.push((Dialect::Functions, entry)),
+            Some(inner) => entries.extend(inner.iter().map(|entry| (CatalogFormat::Gemini, entry))),
+            None if calls || entry["parametersJsonSchema"].is_object() => entries.push((CatalogFormat::Gemini, entry)),
+            None => entries.push((CatalogFormat::Functions, entry)),
         }
     }
     Ok(entries)
 }
 
-fn of_object(entry: &Value, calls: bool) -> Dialect {
+fn of_object(entry: &Value, calls: bool) -> CatalogFormat {
     if calls {
-        Dialect::Gemini
+        CatalogFormat::Gemini
     } else if entry["output"].is_object() || entry["annotations"].is_object() {
-        Dialect::Ours
+        CatalogFormat::Ours
     } else {
-        Dialect::Options
+        CatalogFormat::Options
     }
 }
 
@@ -79,16 +79,16 @@ mod tests {
 
     #[test]
     fn a_dialect_is_known_by_its_form() {
-        let of = |catalog: Value, calls: bool| -> Vec<Dialect> {
+        let of = |catalog: Value, calls: bool| -> Vec<CatalogFormat> {
             entries(&catalog, calls).unwrap().into_iter().map(|(dialect, _)| dialect).collect()
         };
         let ours =
             json!({"tools": [{"name": "a", "annotations": {}}, {"name": "b", "command": "b", "parameters": {}}]});
-        assert_eq!(of(ours, false), [Dialect::Ours, Dialect::Options]);
-        assert_eq!(of(json!([{"name": "a", "parameters": {}}]), false), [Dialect::Functions]);
-        assert_eq!(of(json!([{"name": "a", "parameters": {}}]), true), [Dialect::Gemini]);
+        assert_eq!(of(ours, false), [CatalogFormat::Ours, CatalogFormat::Options]);
+        assert_eq!(of(json!([{"name": "a", "parameters": {}}]), false), [CatalogFormat::Functions]);
+        assert_eq!(of(json!([{"name": "a", "parameters": {}}]), true), [CatalogFormat::Gemini]);
         let wrapped = json!([{"function_declarations": [{"name": "a"}]}, {"name": "b", "parametersJsonSchema": {}}]);
-        assert_eq!(of(wrapped, true), [Dialect::Gemini, Dialect::Gemini]);
+        assert_eq!(of(wrapped, true), [CatalogFormat::Gemini, CatalogFormat::Gemini]);
         assert!(entries(&json!({"name": "a"}), false).is_err() && entries(&json!(7), false).is_err());
     }
 

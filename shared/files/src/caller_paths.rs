@@ -9,7 +9,7 @@ use std::{
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, Place, Roots, io_error};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, ResolvedPath, Roots, io_error};
 
 /// The files that a caller may read. For many files, which are then checked without finding the roots for each.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ pub struct OutputFile {
     /// The absolute path.
     path: PathBuf,
     /// Where a model may write; `None` for a person, who may write anywhere.
-    place: Option<Place>,
+    place: Option<ResolvedPath>,
 }
 
 /// The file at `path`, to write it: as a person names it, or where a model may write. It need not exist. `argument` is

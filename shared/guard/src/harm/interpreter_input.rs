@@ -4,7 +4,7 @@ use super::names::{base, is_shell};
 
 /// The program that an interpreter was given in its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Given<'w> {
+pub(super) enum InterpreterInput<'w> {
     /// Pieces of code, and the arguments of the code. Without a piece, the code is missing at the end.
     Code(Vec<&'w str>, &'w [String]),
     /// A module of the interpreter, which reads data.
@@ -68,7 +68,7 @@ fn options(name: &str) -> Options {
 }
 
 /// The code that the arguments `words` pass to the interpreter `name`.
-pub(super) fn given<'w>(name: &str, words: &'w [String]) -> Given<'w> {
+pub(super) fn given<'w>(name: &str, words: &'w [String]) -> InterpreterInput<'w> {
     let name = base(name);
     let options = options(name);
     let (mut code, mut at, mut has_code) = (vec![], 0, false);
@@ -79,8 +79,8 @@ pub(super) fn given<'w>(name: &str, words: &'w [String]) -> Given<'w> {
         }
         at += 1;
         match option {
-            Word::Input => return Given::Nothing,
-            Word::Module => return Given::Module,
+            Word::Input => return InterpreterInput::Nothing,
+            Word::Module => return InterpreterInput::Module,
             Word::Code => {
                 has_code = true;
                 at += usize::from(words.get(at).is_some_and(|word| word == "--"));
@@ -99,10 +99,10 @@ pub(super) fn given<'w>(name: &str, words: &'w [String]) -> Given<'w> {
             Word::Operand if options.verbs.contains(&word.as_str()) => {}
             // The file of a lock, the user and the file of a record.
             Word::Operand if runs_line(name) => {}
-            Word::Operand => return Given::File(word, &words[at..]),
+            Word::Operand => return InterpreterInput::File(word, &words[at..]),
         }
     }
-    if has_code { Given::Code(code, words.get(at..).unwrap_or_default()) } else { Given::Nothing }
+    if has_code { InterpreterInput::Code(code, words.get(at..).unwrap_or_default()) } else { InterpreterInput::Nothing }
 }
 
 /// A word in the arguments of an interpreter.
@@ -206,16 +206,19 @@ mod tests {
             ("php -d x=y -r a", vec!["a"]),
         ] {
             let words = words(line);
-            assert!(matches!(given(&words[0], &words[1..]), Given::Code(found, _) if found == code), "{line}");
+            assert!(
+                matches!(given(&words[0], &words[1..]), InterpreterInput::Code(found, _) if found == code),
+                "{line}"
+            );
         }
         for line in ["python3 x -c a", "bash +O extglob x", "deno run x", "ruby -rjson x", "perl -Mx::e x"] {
             let words = words(line);
-            assert!(matches!(given(&words[0], &words[1..]), Given::File(file, _) if file == "x"), "{line}");
+            assert!(matches!(given(&words[0], &words[1..]), InterpreterInput::File(file, _) if file == "x"), "{line}");
         }
         for line in ["python3", "python3 - -c a", "bash -s x", "sh -x /dev/stdin", "deno run -"] {
             let words = words(line);
-            assert_eq!(given(&words[0], &words[1..]), Given::Nothing, "{line}");
+            assert_eq!(given(&words[0], &words[1..]), InterpreterInput::Nothing, "{line}");
         }
-        assert_eq!(given("python3", &words("-mjson.tool")), Given::Module);
+        assert_eq!(given("python3", &words("-mjson.tool")), InterpreterInput::Module);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::{http::Request, visit::Visit};
+use super::{http::Request, visitors::Visit};
 
 /// A request on its way to the page that answers it.
 pub(super) struct PageRequest<'a> {

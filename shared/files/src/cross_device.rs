@@ -20,7 +20,7 @@ use rustix::{
 };
 
 use crate::{
-    CROSS_DEVICE, Place,
+    CROSS_DEVICE, ResolvedPath,
     attributes::copy_attributes,
     change::Entry,
     delete::{delete_in, names_in, open_directory},
@@ -33,12 +33,12 @@ type State = (PathBuf, u64, u32, i64, SystemTime);
 
 /// An entry that is moved to another file system.
 struct Crossing<'a> {
-    source: &'a Place,
+    source: &'a ResolvedPath,
     /// The state of each copied entry.
     copied: Vec<State>,
 }
 
-impl Place {
+impl ResolvedPath {
     /// Moves what is here, the directory entry `from`, to `to`, the entry of `destination` on another file system.
     pub(crate) fn move_across(
         &self,
@@ -173,8 +173,8 @@ fn sync(directory: &OwnedFd) {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
-    use crate::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, Kind, Root};
-    use ragmaker_project::Source;
+    use crate::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, Root, RootKind};
+    use ragmaker_project::RootSource;
     use std::{
         fs,
         os::unix::fs::{MetadataExt, PermissionsExt, symlink},
@@ -190,11 +190,11 @@ mod tests {
 
     /// Moves `from` of the first folder to `to` of the second.
     fn go(from: (&Path, &str), to: (&Path, &str), overwrite: bool) -> Result<(), Error> {
-        let place = |(folder, relative): (&Path, &str)| Place {
+        let place = |(folder, relative): (&Path, &str)| ResolvedPath {
             root: Root {
                 path: folder.canonicalize().unwrap(),
-                kind: Kind::AllowedRoot,
-                source: Source::Argument,
+                kind: RootKind::AllowedRoot,
+                source: RootSource::Argument,
                 writable: true,
             },
             relative: relative.into(),

@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// A page in which steps are taken.
-pub(crate) trait Surface {
+pub(crate) trait StepTarget {
     /// The URL that the call went to.
     fn url(&self) -> &Url;
 

@@ -1,4 +1,4 @@
-// `look`: the state of the page, from its content and the counts of watch.js; `sparse`:
+// `pageState`: the state of the page, from its content and the counts of watch.js; `sparse`:
 // whether it has little text; `watched`: those counts. `limits` comes from collect.js.
 //
 // watch.js runs in the main world of the page, so it is queried by an event. The counts are those of the page and its
@@ -8,24 +8,24 @@ const watched = () => {
   if (counts !== undefined) return counts;
   counts = null;
   const listen = ({ detail }) => {
-    counts ??= { quiet: Infinity, timers: 0, vain: 0, redirects: 0, countdowns: 0, globals: detail.globals, noted: [] };
+    counts ??= { quiet: Infinity, timers: 0, fruitless: 0, redirects: 0, countdowns: 0, globals: detail.globals, noted: [] };
     counts.quiet = Math.min(counts.quiet, detail.quiet);
     counts.timers += detail.timers;
-    counts.vain += detail.vain;
+    counts.fruitless += detail.fruitless;
     counts.redirects += detail.redirects;
     counts.countdowns += detail.countdowns;
     counts.noted.push(...detail.noted);
   };
-  const ask = (asked) => {
+  const queryWatch = (asked) => {
     asked.addEventListener("ragmaker-report", listen);
     asked.dispatchEvent(new CustomEvent("ragmaker-ask"));
     asked.removeEventListener("ragmaker-report", listen);
     for (const frame of asked.querySelectorAll("iframe,frame")) {
       const inner = frame.contentDocument;
-      if (inner !== null) ask(own(inner));
+      if (inner !== null) queryWatch(nativeView(inner));
     }
   };
-  ask(doc);
+  queryWatch(doc);
   return counts;
 };
 // Whether there is less text than `much`, in characters.
@@ -44,7 +44,7 @@ const drawn = () => {
     globalThis.wasDrawn = false;
     const draws = () => { globalThis.wasDrawn = true; };
     requestAnimationFrame(() => requestAnimationFrame(draws));
-    AbortSignal.timeout(limits.drawn).addEventListener("abort", draws);
+    AbortSignal.timeout(limits.firstPaint).addEventListener("abort", draws);
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
@@ -57,7 +57,7 @@ const rest = () => {
 // else is pending.
 let restsIn = Infinity;
 // The readiness of the page's own content: "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
-const look = (selector) => {
+const pageState = (selector) => {
   const now = performance.now();
   if (selector !== null) {
     try {
@@ -75,10 +75,10 @@ const look = (selector) => {
     // Everything is parsed; only images and the like are still loading, and the text may be complete without them.
     return watch.quiet > limits.stalledQuiet && watch.timers === 0 && now > (sparse() ? limits.stalledSparse : limits.stalledDense) ? "stalled" : "wait";
   }
-  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.vain + watch.redirects + watch.countdowns > 0;
+  const scripted = doc.scripts.length > 0 || doc.querySelector("iframe,frame") !== null || watch.timers + watch.fruitless + watch.redirects + watch.countdowns > 0;
   if (!scripted) return "idle";
   const shows = drawn();
-  if (watch.timers > 0 || (watch.vain + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
+  if (watch.timers > 0 || (watch.fruitless + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
   if (!shows) return "wait";
   restsIn = rest() - watch.quiet;
   return restsIn <= 0 ? "idle" : "wait";

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::{ask::PageRequest, html, http::Response, server::Reply};
+use super::{html, http::Response, request::PageRequest, server::Reply};
 
 /// The number of folded sections, six of each kind.
 const SECTIONS: usize = 30;

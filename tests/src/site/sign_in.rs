@@ -2,7 +2,7 @@
 //!
 //! Their URLs do not reveal the kind: a page must be recognised by its structure.
 
-use super::{ask::PageRequest, http::Response, server::Reply};
+use super::{http::Response, request::PageRequest, server::Reply};
 
 /// The pages, as files in `tests/site/members/`.
 macro_rules! file {

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use super::{
-    ask::PageRequest,
     html,
     http::Response,
+    request::PageRequest,
     server::{Peer, Reply},
 };
 

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use tree_sitter::Node;
 
 use super::{
-    Inspector,
-    given::{Given, given, is_input},
-    heredoc,
+    Inspector, heredoc,
+    interpreter_input::{InterpreterInput, given, is_input},
     names::{base, fetches, is_fetcher, is_interpreter, is_shell, is_wrapper, says, stages, unwrapped},
     words::{UNKNOWN, WEB, Words, is_definite},
 };
@@ -21,7 +20,7 @@ pub(super) fn reads_program(words: &[String]) -> bool {
     if ["source", "."].contains(&first.as_str()) {
         return rest.first().is_some_and(|file| is_input(file));
     }
-    is_interpreter(base(first)) && matches!(given(first, rest), Given::Nothing)
+    is_interpreter(base(first)) && matches!(given(first, rest), InterpreterInput::Nothing)
 }
 
 /// Whether a command runs its standard input: as a program, or as arguments that it adds to a command.
@@ -54,11 +53,11 @@ fn runs_items(words: &[String]) -> bool {
         return false;
     }
     match (given(name, &command[1..]), &replaced) {
-        (Given::Nothing, _) => true,
-        (Given::Code(code, _), _) if code.is_empty() => true,
-        (Given::Code(code, _), Some(item)) => code.iter().any(|code| code.contains(item)),
-        (Given::File(file, _), Some(item)) => file.contains(item),
-        (Given::Module, _) | (_, None) => false,
+        (InterpreterInput::Nothing, _) => true,
+        (InterpreterInput::Code(code, _), _) if code.is_empty() => true,
+        (InterpreterInput::Code(code, _), Some(item)) => code.iter().any(|code| code.contains(item)),
+        (InterpreterInput::File(file, _), Some(item)) => file.contains(item),
+        (InterpreterInput::Module, _) | (_, None) => false,
     }
 }
 
@@ -131,11 +130,11 @@ impl Inspector<'_> {
         let given = given(first, rest);
         let code_of_web = match &given {
             _ if first == "eval" => rest.iter().any(|word| word.contains(WEB)),
-            Given::Code(code, _) => runs && code.iter().any(|code| code.contains(WEB)),
+            InterpreterInput::Code(code, _) => runs && code.iter().any(|code| code.contains(WEB)),
             _ => false,
         };
         let file = match given {
-            Given::File(file, _) if runs => Some(file),
+            InterpreterInput::File(file, _) if runs => Some(file),
             _ => first.contains('/').then_some(first),
         };
         let is_download = file.is_some_and(|file| self.is_download(file))
@@ -182,7 +181,7 @@ impl Inspector<'_> {
                         self.downloads.extend(self.targets.resolved(file));
                     }
                 }
-                if let Given::Code(code, _) = given(first, rest)
+                if let InterpreterInput::Code(code, _) = given(first, rest)
                     && is_interpreter(base(first))
                 {
                     // It reads the same pipe.
