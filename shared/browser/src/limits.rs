@@ -58,6 +58,7 @@ pub(crate) const LIMITS: Limits = Limits {
         hardly_any_text: 300,
         quiet: 40,
         quiet_most: 150,
+        quiet_after_step: 15,
         quiet_share: 4,
         overdue_recheck: 30,
         load_recheck: 100,
@@ -205,10 +206,12 @@ pub(crate) struct PageLimits {
     little_text: u32,
     /// A page with less text has hardly any.
     hardly_any_text: u32,
-    /// The shortest time that an idle page must be quiet.
+    /// The shortest time that an idle page must be quiet; after a step, the longest.
     quiet: u32,
     /// The longest.
     quiet_most: u32,
+    /// The shortest after a step.
+    pub(crate) quiet_after_step: u32,
     /// Between both, the divisor of the page's load time: the scripts of a page that loads slowly, because of the page
     /// or of the machine, also continue later.
     quiet_share: u32,

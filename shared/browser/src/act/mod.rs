@@ -52,9 +52,6 @@ use crate::{
     readiness::{NetworkState, TextDensity, watch_script},
 };
 
-/// After a step with an effect, the page must be quiet for this long, in milliseconds.
-const QUIET: f64 = 25.0;
-
 /// The result of the steps.
 #[derive(Debug)]
 pub struct ActResult {
@@ -343,11 +340,14 @@ impl StepTarget for Actor<'_, '_> {
             let number = |name: &str| look[name].as_f64().unwrap_or_default();
             let due = number("timers") > 0.0 || (number("redirects") > 0.0 && text == TextDensity::Sparse);
             let since = begun.elapsed().as_secs_f64() * 1000.0;
-            let rests = number("quiet") >= QUIET || number("quiet") + 2.0 >= since;
+            let quiet = number("quiet");
+            let missing = f64::from(LIMITS.page.quiet_after_step) - quiet;
+            let rests = missing <= 0.0 || quiet + 2.0 >= since;
             if (rests && !due && network.state(text) != NetworkState::Busy) || Instant::now() >= cap {
                 return Ok(());
             }
-            self.listen(LIMITS.pause)?;
+            let missing = Duration::from_secs_f64(missing.max(0.0) / 1000.0);
+            self.listen(if rests || due { LIMITS.pause } else { missing.min(LIMITS.pause) })?;
         }
     }
 

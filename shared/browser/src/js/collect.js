@@ -5,7 +5,7 @@
 const [selector, takeNow, contentSelector, limits, known] = arguments;
 // After the usual load time the page is checked often: it may have stalled.
 const overdue = performance.now() > limits.stalledDense;
-if (selector === null && !takeNow && doc.readyState !== "complete" && !(overdue && pageState(selector) === "stalled")) {
+if (selector === null && !takeNow && doc.readyState !== "complete" && !(overdue && pageState(selector, known) === "stalled")) {
   counts = undefined;
   // The script waits for the load event here, so the content is read before the page is painted, and no polling delays
   // the page. It also checks periodically, because some pages never fire the event.
@@ -15,12 +15,12 @@ if (selector === null && !takeNow && doc.readyState !== "complete" && !(overdue 
     AbortSignal.timeout(overdue ? limits.overdueRecheck : limits.loadRecheck).addEventListener("abort", () => go());
   });
 }
-let state = pageState(selector);
+let state = pageState(selector, known);
 if (selector === null && !takeNow && state === "wait" && restsIn < Infinity) {
   // The wait is in the script: polling from outside would notice the quiet page later.
   await new Promise((go) => AbortSignal.timeout(Math.ceil(restsIn)).addEventListener("abort", () => go()));
   counts = undefined;
-  state = pageState(selector);
+  state = pageState(selector, known);
 }
 if (selector === null && !takeNow && state === "idle" && doc.scripts.length > 0) {
   // A page that works in small tasks has no idle time until they are done. One that was ready before has been drawn, and
@@ -35,7 +35,7 @@ if (selector === null && !takeNow && state === "idle" && doc.scripts.length > 0)
     new Promise((go) => requestAnimationFrame(() => go(true))),
     new Promise((go) => AbortSignal.timeout(limits.idleCallback).addEventListener("abort", () => go(false))),
   ]);
-  state = didTimeout && doc.visibilityState === "visible" && await draws() ? "wait" : pageState(selector);
+  state = didTimeout && doc.visibilityState === "visible" && await draws() ? "wait" : pageState(selector, known);
 }
 if (state === "bad-selector" || (!takeNow && (state === "wait" || state === "parsing"))) return [state];
 let content = null;

@@ -48,16 +48,18 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
-// How long the page must be quiet, in milliseconds: a part of its load time, within bounds.
-const rest = () => {
+// How long the page must be quiet, in milliseconds: a part of its load time, within bounds. Less is enough for a page that
+// was ready before, because it is loaded.
+const rest = (known) => {
   const loaded = performance.getEntriesByType("navigation")[0]?.loadEventStart ?? Infinity;
-  return Math.min(limits.quietMost, Math.max(limits.quiet, loaded / limits.quietShare));
+  const [least, most] = known ? [limits.quietAfterStep, limits.quiet] : [limits.quiet, limits.quietMost];
+  return Math.min(most, Math.max(least, loaded / limits.quietShare));
 };
 // The milliseconds after which a page will have been quiet for long enough without further activity; known if nothing
 // else is pending.
 let restsIn = Infinity;
 // The readiness of the page's own content: "wait", "parsing", "idle", "stalled", "selector" or "bad-selector".
-const pageState = (selector) => {
+const pageState = (selector, known) => {
   const now = performance.now();
   if (selector !== null) {
     try {
@@ -80,6 +82,6 @@ const pageState = (selector) => {
   const shows = drawn();
   if (watch.timers > 0 || (watch.fruitless + watch.redirects > 0 && sparse()) || (watch.countdowns > 0 && sparse(limits.hardlyAnyText))) return "wait";
   if (!shows) return "wait";
-  restsIn = rest() - watch.quiet;
+  restsIn = rest(known) - watch.quiet;
   return restsIn <= 0 ? "idle" : "wait";
 };
