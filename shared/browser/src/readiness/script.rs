@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn the_script_takes_its_arguments_in_order() {
         let script = PageScript::new(RequestedContent::Html(Some("main")));
-        assert!(script.body.contains("const [selector, now, chosen, limits, known] = arguments;"));
+        assert!(script.body.contains("const [selector, takeNow, contentSelector, limits, known] = arguments;"));
         let arguments = script.arguments(Some("h1"), true, false);
         assert_eq!((&arguments[0], &arguments[1], &arguments[2]), (&json!("h1"), &json!(true), &json!("main")));
         assert_eq!(arguments[3]["quiet"], 40);
