@@ -28,7 +28,7 @@ fn lacking<'a>(text: &'a str, options: &BTreeSet<&str>) -> Vec<&'a str> {
     let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
     let mut lacking = vec![];
     for word in words {
-        if !word.trim_start_matches('-').starts_with(char::is_alphanumeric) || !word.starts_with("--") {
+        if !word.strip_prefix("--").is_some_and(|name| name.starts_with(char::is_alphanumeric)) {
             // An option directly after `ragmaker-NAME`, or after another such option, belongs to that program.
             program = word.starts_with("ragmaker-").then_some(word);
             continue;

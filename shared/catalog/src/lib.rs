@@ -20,13 +20,13 @@
 //! (`cargo xtask bench catalog`).
 //!
 //! ```
-//! use ragmaker_catalog::{Catalog, Entry, Outcome};
+//! use ragmaker_catalog::{Catalog, Entry, RecordOutcome};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
 //! let catalog = Catalog::at(folder.path().join("catalog.json"))?;
 //! let entry = Entry::new("https://example.com/", "Example", folder.path().join("example.md"));
-//! assert_eq!(catalog.record(&entry)?, Outcome::Added);
+//! assert_eq!(catalog.record(&entry)?, RecordOutcome::Added);
 //! assert_eq!(catalog.read()?.documents[0].path.as_deref(), Some("example.md"));
 //! # Ok(())
 //! # }

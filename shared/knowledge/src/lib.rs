@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use ragmaker_catalog::Catalog;
-//! use ragmaker_knowledge::{Body, Destination, Fetched, Format, now, save};
+//! use ragmaker_knowledge::{Body, ContentFormat, Destination, Fetched, now, save};
 //! use url::Url;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -16,7 +16,7 @@
 //! let fetched = Fetched {
 //!     url: url.as_str(),
 //!     base_url: Some(&url),
-//!     format: Format::of("text/html; charset=utf-8", &url).ok_or("not a document")?,
+//!     format: ContentFormat::of("text/html; charset=utf-8", &url).ok_or("not a document")?,
 //!     body: Body::Text("<title>Tides</title><p>Two high waters a day."),
 //!     title: "",
 //!     selected: false,

@@ -8,7 +8,7 @@
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let source = ragmaker_text::ByteSource::file(std::fs::File::open("report.docx")?)?;
-//! if let Some(document) = ragmaker_office::Document::open(&source)? {
+//! if let Some(document) = ragmaker_office::OfficeDocument::open(&source)? {
 //!     let text = document.convert(&source, None).map_err(|error| error.at("report.docx"))?;
 //!     println!("{} bytes of text", text.size());
 //! }

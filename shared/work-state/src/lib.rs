@@ -8,7 +8,7 @@
 //! use ragmaker_work_state::{Conversation, rendered};
 //! # let folder = tempfile::tempdir()?;
 //! # let root = folder.path().canonicalize()?;
-//! # let project = ragmaker_project::Project::within(root.to_str(), Default::default(), None, false)?;
+//! # let project = ragmaker_project::Project::from_environment(root.to_str(), Default::default(), None, false)?;
 //! let conversation = Conversation::named(&project, Some("tides"))?;
 //! conversation.change(|state| Ok(state.work.memos = "Brest is in France.".to_owned()))?;
 //! assert!(rendered(&conversation.state()?.work).contains("Brest"));
