@@ -1,6 +1,7 @@
 //! `bench`: measures speed, size and memory together with other programs, in one run.
 
 mod agent;
+mod agent_clients;
 mod baseline;
 mod batch;
 mod browser;

@@ -54,5 +54,7 @@ pub(super) fn answer(say: &ModelReply, number: usize, streams: bool) -> Response
         chunk(json!([{"index": 0, "delta": {}, "finish_reason": reason}])),
         last,
     ];
-    events(all.into_iter().map(|event| (None, event)))
+    // Some clients run a call only after this.
+    let done = "[DONE]".to_owned();
+    events(all.iter().map(Value::to_string).chain([done]).map(|event| (None, event)))
 }

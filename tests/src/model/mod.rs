@@ -12,6 +12,7 @@ mod responses;
 pub mod workflows;
 
 use std::{
+    fmt::Display,
     sync::{Arc, Mutex, PoisonError},
     time::Instant,
 };
@@ -153,7 +154,7 @@ fn json(value: &Value) -> Response {
 }
 
 /// A stream of events; an event may have a name.
-fn events<'a>(events: impl IntoIterator<Item = (Option<&'a str>, Value)>) -> Response {
+fn events<'a, D: Display>(events: impl IntoIterator<Item = (Option<&'a str>, D)>) -> Response {
     let mut text = String::new();
     for (name, data) in events {
         let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The agent: time from its start to its first request, compared with the clients that `cargo xtask test --clients`
-//! installs; cost of a step; memory after many turns; size. All programs use the same scripted model.
+//! The agent: time from its start to its first request, cost of a step and memory, compared with other agents
+//! (`agent_clients`); memory after many turns; size. All programs use the same scripted model.
 
 use std::{
     fs,
@@ -14,6 +14,7 @@ use ragmaker_tests::model::{Model, ModelReply, Offered, ReceivedConversation};
 use serde_json::{Value, json};
 
 use super::{
+    agent_clients::{Client, reading},
     harness::{Subject, compare, median, verdict},
     memory, release_build,
 };
@@ -45,6 +46,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
     fs::write(folder.join("small.txt"), "A small file, read by an agent.\n".repeat(20))?;
     let bench = Bench { program, folder, home };
     bench.start()?;
+    bench.side_by_side()?;
     println!("| the agent | | goal |\n|---|---:|---|");
     for (what, tool, goal) in [
         ("a step with read_file, in its process, median ms", "read_file", STEP.0),
@@ -72,8 +74,14 @@ struct Bench {
     home: PathBuf,
 }
 
-/// A client that is started: its executable, its arguments and its environment.
-type Started<'a> = (&'static str, &'a [&'a str], &'a [(&'a str, &'a str)]);
+/// The times between the replies of the model and the requests that follow.
+#[derive(Default)]
+struct Gaps {
+    /// The program that is measured.
+    name: String,
+    said: Option<Instant>,
+    steps: Vec<f64>,
+}
 
 impl Bench {
     fn agent(&self, model: &Model) -> Command {
@@ -86,60 +94,6 @@ impl Bench {
     fn at_home(&self, command: &mut Command) {
         command.current_dir(&self.folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.env("HOME", &self.home).env("RAGMAKER_PROJECT_ROOT", &self.folder).env("TERM", "dumb");
-    }
-
-    /// The clients that are installed, as their pages run them with a prompt.
-    fn clients(&self, model: &Model) -> anyhow::Result<Vec<(&'static str, Command)>> {
-        let bin = root().join("target/clients/node_modules/.bin");
-        let home = &self.home;
-        let gemini = json!({"security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": false}, "general": {"enableAutoUpdate": false}, "model": {"name": "gemini-2.5-pro"}});
-        let codex = format!(
-            "model = \"scripted\"\nmodel_provider = \"scripted\"\n\n[model_providers.scripted]\nname = \"scripted\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\n",
-            model.url()
-        );
-        let opencode = json!({"model": "scripted/scripted", "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": format!("{}/v1", model.url()), "apiKey": "none"}, "models": {"scripted": {"tool_call": true}}}}});
-        for (name, text) in [
-            (".gemini/settings.json", gemini.to_string()),
-            (".codex/config.toml", codex),
-            (".config/opencode/opencode.json", opencode.to_string()),
-        ] {
-            let path = home.join(name);
-            fs::create_dir_all(path.parent().context("a file is in a folder")?)?;
-            fs::write(path, text)?;
-        }
-        let url = model.url();
-        let all: [Started<'_>; 4] = [
-            (
-                "gemini",
-                &["--yolo", "--prompt"],
-                &[("GEMINI_API_KEY", "none"), ("GOOGLE_GEMINI_BASE_URL", &url), ("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-            ),
-            ("codex", &["exec", "--skip-git-repo-check"], &[("MODEL_KEY", "none")]),
-            (
-                "claude",
-                &["--print"],
-                &[
-                    ("ANTHROPIC_BASE_URL", &url),
-                    ("ANTHROPIC_API_KEY", "none"),
-                    ("DISABLE_AUTOUPDATER", "1"),
-                    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-                ],
-            ),
-            ("opencode", &["run"], &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")]),
-        ];
-        let mut clients = vec![];
-        for (name, arguments, variables) in all {
-            let program = bin.join(name);
-            if !program.exists() {
-                println!("{name} is not installed: run `cargo xtask test --clients` first");
-                continue;
-            }
-            let mut command = Command::new(program);
-            command.args(arguments).envs(variables.iter().copied());
-            self.at_home(&mut command);
-            clients.push((name, command));
-        }
-        Ok(clients)
     }
 
     fn start(&self) -> anyhow::Result<()> {
@@ -168,33 +122,79 @@ impl Bench {
         let took = median(times.into_iter());
         println!("\n| start to first request | median ms | goal |\n|---|---:|---|");
         println!("| ragmaker-agent | {took:.1} | at most {START}: {} |", verdict(took <= START));
-        let clients = self.clients(&model)?;
+        let clients = Client::installed(&self.home, &model.url())?;
         if clients.is_empty() {
             return Ok(());
         }
         let mut subjects = vec![Subject::new("ragmaker-agent", || measure(self.agent(&model))())];
-        for (name, command) in clients {
-            let arguments: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
-            let variables: Vec<_> =
-                command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
-            let program = command.get_program().to_owned();
-            subjects.push(Subject::new(name, move || {
-                let mut command = Command::new(&program);
-                command.args(&arguments);
+        for client in &clients {
+            subjects.push(Subject::new(format!("{} {}", client.name, client.version(&self.home)), || {
+                let mut command = client.command();
                 self.at_home(&mut command);
-                for (name, value) in &variables {
-                    command.env(name, value.clone().unwrap_or_default());
-                }
                 measure(command)()
             }));
         }
         let ratios = compare("start to first request", 1, ROUNDS, Duration::ZERO, subjects)?;
-        if let Some(gemini) = ratios.get(1) {
+        if let Some(gemini) = ratios.get(1).filter(|_| clients[0].name == "Gemini CLI") {
             println!(
                 "Gemini CLI takes {gemini:.0} times as long, goal at least {FASTER}: {}\n",
                 verdict(*gemini >= FASTER)
             );
         }
+        Ok(())
+    }
+
+    /// The cost of a step and the memory of each program, which reads another file in each of [`STEPS`] steps.
+    fn side_by_side(&self) -> anyhow::Result<()> {
+        for step in 0..STEPS {
+            let text = format!("A small file, read by an agent in step {step}.\n").repeat(20);
+            fs::write(self.folder.join(format!("small-{step}.txt")), text)?;
+        }
+        let times = Arc::new(Mutex::new(Gaps::default()));
+        let (noted, folder) = (Arc::clone(&times), self.folder.clone());
+        let model = Model::start(move |heard: &ReceivedConversation| {
+            let Ok(mut times) = noted.lock() else { return ModelReply::Text(String::new()) };
+            let step = heard.results.len();
+            let file = folder.join(format!("small-{step}.txt"));
+            let call = match &*times.name {
+                "ragmaker-agent" => {
+                    let arguments = json!({"path": format!("small-{step}.txt")});
+                    Some((Offered { name: "read_file".to_owned(), namespace: None }, arguments))
+                }
+                _ => reading(&heard.tools, &file),
+            };
+            // Some programs ask for a title of the conversation as well.
+            if step == times.steps.len() + 1
+                && let (Some(said), Some(arrived)) = (times.said, heard.arrived)
+            {
+                times.steps.push((arrived - said).as_secs_f64() * 1e3);
+            }
+            times.said = Some(Instant::now());
+            match call {
+                Some((tool, arguments)) if step < STEPS => ModelReply::Call(tool, arguments),
+                _ => ModelReply::Text("Done.".to_owned()),
+            }
+        });
+        println!("\n| {STEPS} steps that read a file | median ms of a step | most memory, MB |\n|---|---:|---:|");
+        let mut own = self.agent(&model);
+        own.args(["--max-steps", "200"]);
+        let mut programs = vec![("ragmaker-agent".to_owned(), own)];
+        for client in Client::installed(&self.home, &model.url())? {
+            let mut command = client.command();
+            self.at_home(&mut command);
+            programs.push((client.name.to_owned(), command));
+        }
+        for (name, mut command) in programs {
+            if let Ok(mut times) = times.lock() {
+                *times = Gaps { name: name.clone(), ..Gaps::default() };
+            }
+            let peak = memory::peak_of_tree(command.arg("Read the files."), Duration::from_mins(5))?;
+            let steps = times.lock().map(|times| times.steps.clone()).unwrap_or_default();
+            let done = if steps.len() >= STEPS { String::new() } else { format!(" ({} steps)", steps.len()) };
+            let peak = peak.map_or("–".to_owned(), |peak| format!("{:.1}", peak as f64 / 1e6));
+            println!("| {name}{done} | {:.1} | {peak} |", median(steps.into_iter()));
+        }
+        println!();
         Ok(())
     }
 

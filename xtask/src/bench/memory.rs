@@ -4,7 +4,7 @@ use std::{
     fs,
     process::{Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, ensure};
@@ -33,6 +33,38 @@ pub(super) fn peak_of(command: &mut Command) -> anyhow::Result<Option<u64>> {
     };
     ensure!(status.success(), "{}: {status}", line(command));
     Ok(peak)
+}
+
+/// The largest sum of the resident sets of `command` and of all processes that it started, in bytes; `None` where the system
+/// does not report it. It is ended after `limit`.
+pub(super) fn peak_of_tree(command: &mut Command, limit: Duration) -> anyhow::Result<Option<u64>> {
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    let mut child = command.spawn().with_context(|| format!("cannot run {}", line(command)))?;
+    let (mut peak, started) = (None, Instant::now());
+    loop {
+        if child.try_wait()?.is_some() {
+            return Ok(peak);
+        }
+        if started.elapsed() > limit {
+            // With what it started.
+            let group = format!("-{}", child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+            child.kill()?;
+        }
+        peak = peak.max(tree(child.id()));
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The sum of the resident sets of a process and of its descendants.
+fn tree(pid: u32) -> Option<u64> {
+    // Any thread may have started some.
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children: String =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok()).collect();
+    let below = children.split_whitespace().filter_map(|pid| pid.parse().ok()).filter_map(tree).sum::<u64>();
+    Some(resident(pid)? + below)
 }
 
 /// The resident set of a running process in bytes, or `None` where the system does not report it.
