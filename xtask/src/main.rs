@@ -14,6 +14,7 @@ mod installed;
 mod model;
 mod new_tool;
 mod npm;
+mod pictures;
 mod process;
 mod python;
 mod repeat;
@@ -43,6 +44,7 @@ enum Task {
     Integrations(generate::Integrations),
     Bench(bench::Arguments),
     Book(book::Arguments),
+    Pictures(pictures::Arguments),
     Grid(grid::Arguments),
     NewTool(new_tool::Arguments),
 }
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
             Task::Integrations(arguments) => generate::run("integrations", arguments.check),
             Task::Bench(arguments) => bench::run(&arguments),
             Task::Book(_) => book::run(),
+            Task::Pictures(_) => pictures::run(),
             Task::Grid(arguments) => grid::run(&arguments),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },
