@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{Tool, find, provenance, unknown_tool};
 
 /// discovery.json, which is generated from the tools' definitions and checked against them.
-const DISCOVERY: &str = include_str!("../../discovery.json");
+const DISCOVERY: &str = include_str!("../discovery.json");
 
 /// The forms in which clients take tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

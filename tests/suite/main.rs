@@ -26,6 +26,7 @@ mod mcp;
 mod multicall;
 mod pipelines;
 mod policy;
+mod release;
 mod roots;
 mod search;
 mod secrets;

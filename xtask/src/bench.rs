@@ -177,11 +177,16 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     }
 }
 
+/// The package and the executable of a tool. `ragmaker`, which contains all of them, has no further name.
+fn executable(tool: &str) -> String {
+    if tool == "ragmaker" { tool.to_owned() } else { format!("ragmaker-{tool}") }
+}
+
 /// Builds the executables of `tools` as they are released, and returns their folder.
 fn release_build(tools: &[&str]) -> anyhow::Result<PathBuf> {
     let mut build = cargo(&["build", "--release", "--locked", "--bins", "--target-dir", "target"]);
     for tool in tools {
-        build.arg("--package").arg(format!("ragmaker-{tool}"));
+        build.arg("--package").arg(executable(tool));
     }
     quiet("building the executables for release", &mut build)?;
     Ok(root().join("target/release"))

@@ -6,6 +6,7 @@ mod clients;
 mod conformance;
 mod demo;
 mod deny;
+mod dist;
 mod engines;
 mod firefox;
 mod generate;
@@ -46,6 +47,8 @@ enum Task {
     Book(book::Arguments),
     Pictures(pictures::Arguments),
     Grid(grid::Arguments),
+    Dist(dist::Arguments),
+    Package(dist::Package),
     NewTool(new_tool::Arguments),
 }
 
@@ -64,6 +67,8 @@ fn main() -> ExitCode {
             Task::Book(_) => book::run(),
             Task::Pictures(_) => pictures::run(),
             Task::Grid(arguments) => grid::run(&arguments),
+            Task::Dist(arguments) => dist::run(&arguments),
+            Task::Package(arguments) => dist::package(arguments.install),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {

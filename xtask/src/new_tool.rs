@@ -54,7 +54,7 @@ fn write(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     ensure!(!name.starts_with("ragmaker-"), "omit the prefix ragmaker-");
     let folder = root.join("tools").join(name);
     ensure!(!folder.exists(), "{} exists", folder.display());
-    add_to_registry(&root.join(REGISTRY), name)?;
+    add_to_registry(root, name)?;
     for (path, template) in FILES {
         let path = folder.join(path);
         let text = template.replace("__NAME__", name).replace("__CRATE__", &name.replace('-', "_"));
@@ -64,12 +64,22 @@ fn write(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Adds the tool to the manifest and to the list of the `registry`, in the order of the folders.
-fn add_to_registry(registry: &Path, name: &str) -> anyhow::Result<()> {
+/// Adds the tool to the manifests of the workspace and the registry, and to the list of the registry, in the order of the
+/// folders.
+fn add_to_registry(root: &Path, name: &str) -> anyhow::Result<()> {
+    let registry = root.join(REGISTRY);
+    let manifest = root.join("Cargo.toml");
+    let workspace = fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
+    insert(&manifest, name, |line| {
+        let (tool, rest) = line.strip_prefix("ragmaker-")?.split_once(" = { path = \"tools/")?;
+        let rest = rest.strip_prefix(tool)?;
+        Some((tool.to_owned(), format!("ragmaker-{name} = {{ path = \"tools/{name}{rest}")))
+    })?;
     insert(&registry.join("Cargo.toml"), name, |line| {
-        let (tool, path) = line.strip_prefix("ragmaker-")?.split_once(" = { path = \"")?;
-        let folder = path.strip_suffix(&format!("{tool}\" }}"))?;
-        Some((tool.to_owned(), format!("ragmaker-{name} = {{ path = \"{folder}{name}\" }}")))
+        let tool = line.strip_prefix("ragmaker-")?.strip_suffix(".workspace = true")?;
+        // Other lines are of libraries.
+        let is_tool = workspace.contains(&format!("\nragmaker-{tool} = {{ path = \"tools/"));
+        is_tool.then(|| (tool.to_owned(), format!("ragmaker-{name}.workspace = true")))
     })?;
     insert(&registry.join("src/list.rs"), name, |line| {
         // What may follow the name says more of a tool: `ragmaker_read_file.apart(),`.
@@ -119,10 +129,10 @@ mod tests {
     #[test]
     fn tools_are_listed_in_the_order_of_their_folders() {
         let folder = tempfile::tempdir().unwrap();
-        for file in ["Cargo.toml", "src/list.rs"] {
-            let path = folder.path().join(REGISTRY).join(file);
+        for file in ["Cargo.toml", "registry/Cargo.toml", "registry/src/list.rs"] {
+            let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::copy(root().join(REGISTRY).join(file), path).unwrap();
+            fs::copy(root().join(file), path).unwrap();
         }
         let (manifest, list) = registry(folder.path());
         // Before all, between two of which one is the beginning of the other, after all.
@@ -135,12 +145,12 @@ mod tests {
             (
                 &new_manifest,
                 [
-                    "ragmaker-a = ",
-                    "ragmaker-browser-close = ",
-                    "ragmaker-move = ",
-                    "ragmaker-move-files = ",
-                    "ragmaker-write-file = ",
-                    "ragmaker-zip-3 = ",
+                    "ragmaker-a.workspace",
+                    "ragmaker-browser-close.workspace",
+                    "ragmaker-move.workspace",
+                    "ragmaker-move-files.workspace",
+                    "ragmaker-write-file.workspace",
+                    "ragmaker-zip-3.workspace",
                 ],
             ),
             (
@@ -157,7 +167,8 @@ mod tests {
         ] {
             assert!(names.is_sorted_by_key(|name| at(text, name)), "{text}");
         }
-        assert!(new_manifest.contains("tools/move-files\" }\n"), "{new_manifest}");
+        let workspace = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap();
+        assert!(workspace.contains("\nragmaker-move-files = { path = \"tools/move-files\", version"), "{workspace}");
         // Nothing else is changed.
         assert_eq!(new_manifest.lines().count(), manifest.lines().count() + 3);
         assert_eq!(new_list.lines().count(), list.lines().count() + 3);

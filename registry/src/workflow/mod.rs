@@ -47,7 +47,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
             "refresh_knowledge_base",
             "verify",
         ],
-        template: include_str!("../../../integrations/workflows/rag.md"),
+        template: include_str!("rag.md"),
     },
     Workflow {
         name: "ask",
@@ -57,7 +57,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
         argument_help: "the question to answer",
         spoken: "the person's question",
         tools: &["cite", "read_file", "search_knowledge_base"],
-        template: include_str!("../../../integrations/workflows/ask.md"),
+        template: include_str!("ask.md"),
     },
 ];
 

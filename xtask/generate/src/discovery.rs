@@ -39,7 +39,10 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     }
     let own = |(folder, entry): (&String, &Value)| (tools.join(folder).join("discovery.json"), format!("{entry:#}\n"));
     let mut files: BTreeMap<_, _> = folders.iter().zip(&entries).map(own).collect();
-    files.insert(root().join("discovery.json"), format!("{:#}\n", json!({"tools": entries})));
+    let all = format!("{:#}\n", json!({"tools": entries}));
+    // One for agents, and one for the registry's source: a package contains no file from outside of its folder.
+    files.insert(root().join("registry/discovery.json"), all.clone());
+    files.insert(root().join("discovery.json"), all);
     Ok(files)
 }
 

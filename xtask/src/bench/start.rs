@@ -5,6 +5,7 @@ use std::{fs, path::Path, process::Command};
 use anyhow::Context;
 
 use super::{
+    executable,
     harness::{Subject, compare, verdict},
     release_build,
 };
@@ -14,11 +15,15 @@ use crate::process::root;
 const SMALL: u64 = 2_000_000;
 /// A tool that drives a browser: 5 MB.
 const BROWSER: u64 = 5_000_000;
+/// The executable with all tools: 25 MB.
+const ALL: u64 = 25_000_000;
+/// The maximum time of a file tool through `ragmaker`, as a ratio to the tool's own executable.
+const THROUGH_RAGMAKER: f64 = 2.0;
 /// The maximum time of read-file for a small file, as a ratio to `cat`.
 const READ_FILE: f64 = 1.5;
 
 /// The tools that have a goal.
-const MEASURED: [&str; 8] = [
+const MEASURED: [&str; 9] = [
     "read-file",
     "browser-open",
     "browser-navigate",
@@ -27,6 +32,7 @@ const MEASURED: [&str; 8] = [
     "browser-act",
     "browser-state",
     "browser-close",
+    "ragmaker",
 ];
 
 pub(crate) fn run() -> anyhow::Result<()> {
@@ -60,6 +66,22 @@ pub(crate) fn run() -> anyhow::Result<()> {
             Subject::process("ragmaker-browser-navigate, no browser there", fails, 1).at_most(1.5),
         ],
     )?;
+    let read = |executable: &str, words: &[&str]| {
+        let mut read = Command::new(built.join(executable));
+        read.args(words).arg("--path").arg(&file).env("RAGMAKER_PROJECT_ROOT", &folder);
+        read
+    };
+    compare(
+        "start through ragmaker",
+        20,
+        300,
+        std::time::Duration::ZERO,
+        vec![
+            Subject::process("ragmaker-read-file --path FILE", read("ragmaker-read-file", &[]), 0),
+            Subject::process("ragmaker read-file --path FILE", read("ragmaker", &["read-file"]), 0)
+                .at_most(THROUGH_RAGMAKER),
+        ],
+    )?;
     sizes(&built)
 }
 
@@ -67,10 +89,14 @@ pub(crate) fn run() -> anyhow::Result<()> {
 fn sizes(built: &Path) -> anyhow::Result<()> {
     println!("| executable | KB | goal |\n|---|---:|---|");
     for tool in MEASURED {
-        let name = format!("ragmaker-{tool}");
+        let name = executable(tool);
         let path = built.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         let size = fs::metadata(&path).with_context(|| format!("{} is not built", path.display()))?.len();
-        let goal = if tool == "read-file" { SMALL } else { BROWSER };
+        let goal = match tool {
+            "read-file" => SMALL,
+            "ragmaker" => ALL,
+            _ => BROWSER,
+        };
         let goal = format!("under {}: {}", goal / 1000, verdict(size < goal));
         println!("| {name} | {} | {goal} |", size / 1000);
     }

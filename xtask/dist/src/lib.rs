@@ -1,0 +1,7 @@
+//! The parts of a release archive.
+
+pub mod archive;
+pub mod licences;
+pub mod packages;
+pub mod release;
+pub mod sbom;
