@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ours_stays() {
+    fn own_arguments_are_unchanged() {
         for (name, arguments) in [
             ("http_fetch", json!({"url": "u", "output_dir": "o", "section": true, "depth": 2})),
             ("move", json!({"source_path": "a", "destination_path": "b"})),

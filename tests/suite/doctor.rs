@@ -30,7 +30,7 @@ fn a_machine_with_a_browser_is_ready() {
 }
 
 #[test]
-fn what_is_broken_is_named_with_what_to_do() {
+fn broken_parts_are_reported_with_remedies() {
     let project = Project::new();
     let run = doctor(&project).arg("--quick").env("RAGMAKER_CHROMEDRIVER", "/nowhere/chromedriver").run();
     let driver = check(failed(&run), "ChromeDriver");

@@ -74,7 +74,7 @@ fn a_page_is_the_same_as_in_chromium() {
 
 #[test]
 #[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
-fn what_is_wrong_with_a_page_has_the_same_code() {
+fn errors_of_pages_have_the_same_codes() {
     let visitor = Visitor::new();
     firefox(visitor.open()).run().answer();
     for (page, code) in [

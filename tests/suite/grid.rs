@@ -150,7 +150,7 @@ fn a_hub_may_be_restarted_and_a_full_grid_is_waited_for() {
 
 #[test]
 #[ignore = "needs a Selenium Grid: cargo xtask test --grid"]
-fn what_was_killed_with_its_supervisor_is_ended_by_the_grid() {
+fn a_session_without_a_supervisor_is_ended_by_the_grid() {
     let (visitor, grid) = (Visitor::new(), Grid::of(1, 2).unwrap());
     remote(visitor.open(), &grid).run().answer();
     remote(visitor.navigate("/page/one"), &grid).run().answer();

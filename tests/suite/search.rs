@@ -66,7 +66,7 @@ fn kill_after(mut child: Child, pause: Duration) {
 }
 
 #[test]
-fn nobody_is_disturbed_by_adders_and_kills() {
+fn concurrent_search_and_writes_survive_kills() {
     let project = Project::new();
     save(&project, "first", "The moon pulls the sea.");
     let (changing, searches) = (AtomicBool::new(true), AtomicUsize::new(0));

@@ -78,7 +78,7 @@ mod tests {
     use crate::{clients::CLIENTS, grid::SERVER};
 
     #[test]
-    fn what_is_installed_is_known_by_its_list() {
+    fn installed_packages_are_known_by_their_list() {
         for list in [CLIENTS, SERVER] {
             let folder = tempfile::tempdir().unwrap();
             assert!(!list.is_installed(folder.path()));

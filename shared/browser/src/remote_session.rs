@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_endpoint_says_is_told_apart() {
+    fn answers_of_an_endpoint_are_distinguished() {
         let url = parse("http://a:secret@grid.example:4444").unwrap();
         let error = |none| no_session(none, &url);
         assert!(error(NoSession::Late).is(BROWSER_BUSY));

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_catalog_does_not_have_is_added_once() {
+    fn missing_documents_are_added_once() {
         for text in ["{\n  \"documents\": []\n}\n", "{\"documents\": [{\"url\": \"u\", \"path\": \"pages/u.md\"}]}"] {
             let (folder, catalog) = knowledge_base(text);
             let new = |name: &str, summary: &str| {

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_names_is_confined() {
+    fn paths_from_a_model_are_confined() {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().canonicalize().unwrap().join("project");
         fs::create_dir_all(project.join("kb")).unwrap();

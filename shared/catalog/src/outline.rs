@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_catalog_is_refused_at_its_place() {
+    fn invalid_catalogs_are_rejected_with_the_position() {
         for (text, reason, at) in [
             (&b""[..], "it ends where an object should be", 0),
             (b" \n ", "it ends where an object should be", 3),
@@ -396,7 +396,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+        fn any_bytes_are_accepted(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
             prop_assert!(Outline::parse(&bytes).is_err());
         }
 

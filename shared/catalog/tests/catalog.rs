@@ -81,7 +81,7 @@ fn now_is_utc_in_whole_seconds() {
 }
 
 #[test]
-fn what_a_killed_writer_left_is_taken_away() {
+fn leftovers_of_a_killed_writer_are_removed() {
     let (folder, file) = fresh();
     record(&file, "https://x/a");
     fs::write(folder.path().join(".catalog.json.tmp"), "{\"docum").unwrap();
@@ -166,7 +166,7 @@ fn a_lock_that_is_never_released_is_told() {
 }
 
 #[test]
-fn what_is_no_file_is_told() {
+fn a_catalog_path_that_is_no_file_is_an_error() {
     let (folder, file) = fresh();
     fs::create_dir(&file).unwrap();
     let error = Catalog::at(&file).unwrap().record(&page(&file, "a")).unwrap_err();

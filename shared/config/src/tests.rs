@@ -202,7 +202,7 @@ fn the_keys_of_a_dotenv_are_blanked() {
 }
 
 #[test]
-fn what_a_project_gives_itself_is_reported() {
+fn settings_that_a_project_may_not_make_are_reported() {
     let project = "[agent]\napprove = 'all'\nmax_steps = 3\n[command]\nallow = ['rm']\n[mcp.servers.a]\nargs = ['x']";
     let case = Case::new(project, "[mcp.servers.a]\ncommand = 'y'\n[command]\nnetwork = true");
     let config = case.load(&[]).unwrap();

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused() {
+    fn files_that_are_no_documents_are_rejected() {
         for (name, text, code) in [
             ("a.md", "", EMPTY_CONTENT),
             ("a.md", "---\ntitle: T\n---\n", EMPTY_CONTENT),

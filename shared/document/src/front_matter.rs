@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_front_matter_is_an_error() {
+    fn invalid_front_matter_is_an_error() {
         assert_eq!(parse("# A"), Err(FrontMatterError::Missing));
         assert_eq!(parse(""), Err(FrontMatterError::Missing));
         assert_eq!(parse("---\ntitle: a\n"), Err(FrontMatterError::Unclosed));

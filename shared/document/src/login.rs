@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_of_signing_in_is_no_form() {
+    fn text_about_signing_in_is_no_form() {
         let long = "Password\n\n".to_owned() + &"The station log records the height of the water. ".repeat(40);
         for (title, body) in [
             ("Login", "The command asks for the password of the account and stores a token."),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn invalid_members_are_named() {
         let schema = json!({"type": "object", "properties": {"url": {}, "depth": {"type": "integer"}}, "required": ["url"], "additionalProperties": false});
         let schema = Schema::new(&parameters(&schema).unwrap()).unwrap();
         for (arguments, argument) in
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn invalid_schemas_are_rejected() {
         assert!(parameters(&json!([])).is_err() && parameters(&json!({"type": "array"})).is_err());
         assert_eq!(parameters(&json!({"type": "OBJECT"})).unwrap()["type"], "object");
         assert!(Schema::new(&json!({"type": "nothing"})).is_err());

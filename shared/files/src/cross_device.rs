@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_moved_changes_nothing() {
+    fn a_failed_move_changes_nothing() {
         let Some((here, there)) = two() else { return };
         let (from, to) = (here.path(), there.path());
         fs::create_dir_all(from.join("tree")).unwrap();

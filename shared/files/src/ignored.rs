@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_more_particular_kind_has_the_last_word_and_then_the_nearer_file() {
+    fn more_specific_ignore_rules_win() {
         let (_temp, top) = tree(&[
             (
                 "repository/.git/info/exclude",

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_directory_or_is_in_the_other_is_refused() {
+    fn merging_needs_two_separate_directories() {
         let temp = filled(&["from", "to/b"]);
         assert!(merge(temp.path(), false).unwrap_err().is(NOT_A_DIRECTORY));
         let temp = filled(&["a/b/c"]);

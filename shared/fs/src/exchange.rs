@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_killed_between_is_mended() {
+    fn an_interrupted_exchange_is_completed() {
         let folder = tempfile::tempdir().unwrap();
         let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
         recover(&new, &old).unwrap();

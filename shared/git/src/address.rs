@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_would_run_is_refused() {
+    fn addresses_that_git_would_run_are_rejected() {
         for (text, code) in [
             ("", "ARGUMENT_ERROR"),
             ("--upload-pack=touch x", "ARGUMENT_ERROR"),

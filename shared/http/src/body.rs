@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compressed_as_it_says_is_broken() {
+    fn bodies_with_a_wrong_encoding_are_errors() {
         let limits = Limits::default();
         assert!(matches!(read(&b"plain"[..], "gzip", &limits), Err(BodyError::Io(_))));
         assert!(matches!(read(&b"plain"[..], "br", &limits), Err(BodyError::Encoding(_))));

@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_before_an_error_is_recorded() {
+    fn documents_written_before_an_error_are_recorded() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
         let documents = folder.path().join("cache/documents");
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_moved_and_never_deleted() {
+    fn gone_documents_move_to_the_gone_folder() {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("cache/catalog.json")).unwrap();
         let mut store = Store::open(&catalog, folder.path().join("cache/documents")).unwrap();

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_or_too_deep_stays() {
+    fn invalid_or_deep_json_is_unchanged() {
         for text in ["", "{", ")]}',\n{}", "{\"a\":1}x"] {
             assert_eq!(indented(text), None);
         }

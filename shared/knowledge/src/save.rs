@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_is_not_saved() {
+    fn empty_documents_are_not_saved() {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination { folder: folder.path().join("out"), catalog: None };
         assert!(save(&fetched("<script>1</script>"), &destination).unwrap_err().is(crate::EMPTY_CONTENT));

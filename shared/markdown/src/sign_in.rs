@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_to_a_sign_in_is_counted() {
+    fn links_to_a_sign_in_are_counted() {
         let page = Url::parse("https://x.example/members").unwrap();
         let html = "<a href=/auth/saml/start>A</a><a href=/oauthor>no</a><form action=/users/omniauth/github></form>
             <nav><ul><a href=/sso>menu</a></ul></nav><div role=banner><form action=/oauth2/x></form></div>

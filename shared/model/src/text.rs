@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_shown_at_once() {
+    fn text_that_is_no_call_is_shown_at_once() {
         let (before, after) = shown(&["It is ", "high ", "water."], "It is high water.");
         assert_eq!((before.len(), before.concat().as_str(), after.len()), (3, "It is high water.", 0));
         let (before, after) = shown(&["Run `ls`:\n`", "``sh\nls\n```"], "Run `ls`:\n```sh\nls\n```");

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_said_with_how_to_install_it() {
+    fn a_missing_program_is_reported_with_its_package() {
         for program in [Program::Firefox, Program::GeckoDriver] {
             let error = serde_json::to_value(program.missing()).unwrap();
             let remedy = error["remediation_suggestion"].as_str().unwrap();

@@ -204,7 +204,7 @@ mod tests {
         assert!(led.are(&shown("other"), &at("other"), Some(&home)) && !led.are(&shown("other"), &home, None));
     }
     #[test]
-    fn what_varies_between_missing_pages_does_not_count() {
+    fn varying_lines_of_missing_pages_are_ignored() {
         let at = |name: &str| Url::parse(&format!("https://x.example/docs/{name}")).unwrap();
         let shown = |name: &str, time: &str, id: &str| {
             page(&format!(

@@ -223,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_caller_wrote_does_not_flood_the_client(text in ".{0,9}", times in 0..20_000_usize) {
+        fn long_input_is_truncated_in_errors(text in ".{0,9}", times in 0..20_000_usize) {
             let long = text.repeat(times);
             let error = ARGUMENT_ERROR.error(&long).remedy(&long).detail("argument", long.clone()).detail("value", long.clone());
             prop_assert!(cost(&error, Charset::Ascii) < OUTPUT_LIMIT);

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_is_escaped() {
+    fn terminal_control_sequences_are_escaped() {
         assert_eq!(print(&json!("a\u{9b}2Jb\u{2028}\u{7f}"), Charset::Utf8), "\"a\\u009b2Jb\\u2028\\u007f\"\n");
         assert_eq!(print(&json!("日😀"), Charset::Ascii), "\"\\u65e5\\ud83d\\ude00\"\n");
     }

@@ -46,7 +46,7 @@ fn a_quotation_that_does_not_hold_is_repaired() {
 }
 
 #[test]
-fn what_still_does_not_hold_is_marked() {
+fn claims_that_stay_incorrect_are_marked() {
     let project = knowledge_base();
     let wrong = "\"The moon pulls the lake twice a day\" [cache/tides.md#tides]";
     let endpoint = Scripted::with_script(move |_| says(WireFormat::OpenAi, &format!("{TRUE}, and {wrong}."), &[]));

@@ -74,7 +74,7 @@ fn permanent_errors_have_their_code() {
 }
 
 #[test]
-fn an_answer_arrives_however_it_is_split() {
+fn answer_chunks_may_be_split_anywhere() {
     for wire in WireFormat::ALL {
         let whole = answer(wire, &["Spring tide 潮🌊."], &[]).concat();
         let bytes = Reply::events(whole.chunks(1).map(<[u8]>::to_vec));

@@ -63,7 +63,7 @@ fn lines_for_programs_have_no_control_characters() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_a_person_decides_is_a_line() {
+fn decisions_of_a_person_are_lines() {
     for (keys, decision, file) in [
         (&[("[y] yes", "y\r")][..], "approved", Some("one")),
         (&[("[y] yes", "n\r"), ("why (optional)", "not now\r")], "denied", None),

@@ -63,7 +63,7 @@ fn the_banners_of_the_common_platforms_are_declined() {
 }
 
 #[test]
-fn what_cannot_be_declined_stays_and_the_answer_says_so() {
+fn banners_that_cannot_be_declined_are_reported() {
     let visitor = Visitor::with_browser();
     for (name, platform) in [("onetrust-accept", "OneTrust"), ("only-ok", "dialog")] {
         let run = visitor.navigate(&format!("/consent/{name}")).arg(DISMISS).run();

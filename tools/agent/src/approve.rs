@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_unasked_depends_on_what_a_call_may_do() {
+    fn approval_depends_on_the_effects_of_a_call() {
         let tools = tools();
         for (mode, can_ask, read, add, destroy) in [
             (Approve::Ask, true, "run", "run", "ask"),

@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_markdown_stays() {
+    fn non_markdown_text_is_unchanged() {
         for text in ["2 * 3 * 4", "snake_case_name", "a [b] (c)", "#hash", "`open", "**", "a ** b **", "5 > 3"] {
             assert_eq!(rendered(text), format!("{text}\n"), "{text}");
         }

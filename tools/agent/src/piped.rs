@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_piped_in_is_set_apart() {
+    fn piped_text_is_delimited() {
         let text = |text: &str| Input::Text(text.to_owned());
         assert_eq!(appended("Why?", &text(" \n")), "Why?");
         assert_eq!(appended("", &text("Why?")), "Why?");

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_appended_is_read_again() {
+    fn appended_events_are_read_again() {
         let cache = tempfile::tempdir().unwrap();
         assert!(Session::last(cache.path()).unwrap_err().is(SESSION_NOT_FOUND));
         let mut session = Session::create(cache.path()).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_conversation_is_refused() {
+    fn files_that_are_no_conversations_are_rejected() {
         let cache = tempfile::tempdir().unwrap();
         for id in ["", "../x", "20260101-000000-0000", "a/b", "."] {
             assert!(Session::open(cache.path(), id).err().unwrap().is(SESSION_NOT_FOUND), "{id}");

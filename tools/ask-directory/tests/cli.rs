@@ -55,7 +55,7 @@ fn a_person_chooses() {
 }
 
 #[test]
-fn what_is_no_choice_has_a_code() {
+fn a_closed_dialog_has_an_error_code() {
     let tree = Tree::new(TOOL);
     let code = |dialog: &str, arguments: &[&str]| code(&asked(&tree, "zenity", dialog, arguments));
     assert_eq!(code("exit 1", &[]), "USER_CANCELLED");

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_cookies_are_read_back() {
         let cookie = |domain: &str, expires: f64, http_only: bool| Cookie {
             name: "a".into(),
             value: "b=c".into(),

@@ -13,7 +13,7 @@ const CATALOG: &str = r#"{"title": "Tides", "documents": [
   {"url": "http://a/", "path": "documents/a.md"}, {"url": "http://b/", "path": "pages/deep/b.txt"}]}"#;
 
 #[test]
-fn what_is_no_part_of_a_knowledge_base_goes_to_the_trash() {
+fn files_outside_knowledge_bases_go_to_the_trash() {
     let tree = Tree::new(TOOL);
     let kept = [
         "catalog.json",

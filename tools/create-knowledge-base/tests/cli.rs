@@ -51,7 +51,7 @@ fn of_many_callers_at_once_one_makes_it() {
 }
 
 #[test]
-fn what_is_no_place_is_refused() {
+fn unusable_folders_are_rejected() {
     let tree = Tree::new(TOOL);
     assert_eq!(tree.error(&["--kb-root", ""]).0, "ARGUMENT_ERROR");
     assert_eq!(tree.error(&["--kb-root", "kb", "--title", " "]).0, "ARGUMENT_ERROR");

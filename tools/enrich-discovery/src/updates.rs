@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_refused_with_its_place() {
+    fn impossible_updates_are_rejected_with_position() {
         for (text, reason) in [
             ("", "not JSON"),
             ("7", "neither an array nor an object"),

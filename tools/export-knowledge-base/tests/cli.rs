@@ -136,7 +136,7 @@ fn a_web_archive() {
 }
 
 #[test]
-fn what_cannot_be_written_is_refused() {
+fn unwritable_outputs_are_rejected() {
     let tree = tree();
     let wanted = ["--kb-root", "kb", "--format", "jsonl", "--output", "out"];
     tree.write("out", "mine");

@@ -158,7 +158,7 @@ fn only_what_changed_is_written_again() {
 }
 
 #[test]
-fn what_was_made_to_harm_is_refused() {
+fn malicious_files_are_rejected() {
     let tree = Tree::new(TOOL);
     let word = |body: &str| archive(&[("word/document.xml", body.as_bytes())]);
     let entity = "<!DOCTYPE d [<!ENTITY e SYSTEM \"file:///etc/passwd\">]><w:document xmlns:w=\"w\"><w:body><w:p><w:r><w:t>&e;</w:t></w:r></w:p></w:body></w:document>";

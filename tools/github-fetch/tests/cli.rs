@@ -201,7 +201,7 @@ fn of_a_remote_repository_only_what_is_wanted_is_fetched() {
 }
 
 #[test]
-fn what_is_not_there_is_told_apart() {
+fn missing_repositories_refs_and_paths_have_their_own_codes() {
     let tree = Tree::new(TOOL);
     repository(&tree);
     fs::create_dir(tree.root.join("plain")).unwrap();

@@ -9,7 +9,7 @@ use serde_json::json;
 const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-init-cache");
 
 #[test]
-fn what_was_gathered_goes_and_the_profile_stays() {
+fn the_cache_is_emptied_and_the_profile_kept() {
     let tree = Tree::new(TOOL);
     let cache = tree.root.join(".tmp/cache");
     // Made where it is missing.

@@ -85,7 +85,7 @@ fn each_gets_a_folder_of_its_own() {
 }
 
 #[test]
-fn what_is_there_is_kept() {
+fn existing_documents_are_kept() {
     let tree = Tree::new(TOOL);
     knowledge_base(&tree, "kb/sea", "Old", &[("u:a", "documents/a.md"), ("u:old", "documents/old.md")]);
     tree.write("kb/sea/notes.txt", "mine");
@@ -170,7 +170,7 @@ fn knowledge_bases_of_the_original_are_accepted() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_said() {
+fn documents_that_cannot_be_copied_are_listed() {
     let tree = Tree::new(TOOL);
     knowledge_base(
         &tree,

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered() {
+    fn invalid_messages_are_answered() {
         let mut begun = false;
         assert_eq!(parsed("{\"a\"", &mut begun).unwrap_err()["error"]["code"], PARSE_ERROR);
         assert_eq!(parsed("7", &mut begun).unwrap_err()["error"]["code"], INVALID_REQUEST);

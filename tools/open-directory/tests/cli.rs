@@ -41,7 +41,7 @@ fn a_folder_is_shown() {
 }
 
 #[test]
-fn what_cannot_be_shown_has_a_code() {
+fn a_folder_that_cannot_be_shown_has_an_error_code() {
     let tree = Tree::new(TOOL);
     tree.write("file.sh", "echo run");
     let code = |output: Output| {

@@ -29,7 +29,7 @@ fn where_the_project_is() {
 }
 
 #[test]
-fn what_a_path_leads_to() {
+fn resolved_paths() {
     let tree = Tree::new(TOOL);
     let file = tree.write("notes/a.md", "a");
     tree.write(".gitignore", "*.log\n");
@@ -67,7 +67,7 @@ fn the_working_directory() {
 }
 
 #[test]
-fn what_may_not_be_looked_at_is_unknown() {
+fn forbidden_paths_are_unknown() {
     let tree = Tree::new(TOOL);
     tree.write("../other/b.md", "b");
     let info = tree.run(&["--resolve", "../other/b.md", "--resolve", "../other/none", "--resolve", "none"]);

@@ -209,7 +209,7 @@ fn encodings_before_unicode() {
 }
 
 #[test]
-fn what_is_handed_over_keeps_its_arguments() {
+fn documents_keep_the_arguments() {
     let tree = Tree::new(TOOL);
     let name = "a \"b\" 日本.txt";
     let latin = [b"caf\xE9 cr\xE8me\n".repeat(3), b"na\xEFve\n".to_vec()].concat();
@@ -284,7 +284,7 @@ const PNG: &[u8] =
     b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1F\x15\xC4\x89\0\0\0\0IEND\xAEB`\x82";
 
 #[test]
-fn what_is_no_text() {
+fn binary_files_are_described() {
     let tree = Tree::new(TOOL);
     tree.write("picture.txt", PNG);
     let image = tree.run(&["--path", "picture.txt"]);
@@ -340,7 +340,7 @@ mod unix {
     use std::os::unix::{fs::symlink, net::UnixListener};
 
     #[test]
-    fn what_is_not_a_regular_file_is_refused_at_once() {
+    fn files_that_are_not_regular_are_rejected_at_once() {
         let tree = Tree::new(TOOL);
         let fifo = tree.root.join("fifo");
         assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());

@@ -65,7 +65,7 @@ fn pictures() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn what_they_are_and_how_large() {
+fn type_and_size_of_images() {
     let temp = TempDir::new().unwrap();
     for (mime_type, bytes) in pictures() {
         // The name says nothing.
@@ -85,7 +85,7 @@ fn what_they_are_and_how_large() {
 }
 
 #[test]
-fn what_is_none() {
+fn files_that_are_no_images_are_rejected() {
     let temp = TempDir::new().unwrap();
     let error = |name: &str, bytes: &[u8]| {
         fs::write(temp.path().join(name), bytes).unwrap();

@@ -142,7 +142,7 @@ fn chinese_japanese_and_korean() {
 }
 
 #[test]
-fn what_can_not_be_read() {
+fn unreadable_pdfs_have_error_codes() {
     let folder = Folder::with("bad.pdf", "%PDF-1.7\njunk\n");
     assert_eq!(folder.code(&["--path", "bad.pdf"]), "PDF_UNREADABLE");
     assert!(folder.read(&["--path", "bad.pdf", "--as", "base64"])["data"].is_string());

@@ -177,7 +177,7 @@ fn verdicts(answer: &Value) -> BTreeMap<String, String> {
 }
 
 #[test]
-fn what_changed_on_a_site_is_told_exactly() {
+fn changes_of_a_site_are_detected_exactly() {
     let tree = Tree::new(TOOL);
     let site = Site::new();
     let paths: Vec<String> = (0..100).map(|number| format!("/docs/station-{number}")).collect();

@@ -44,7 +44,7 @@ fn without(layers: &str, mut command: Command) -> Command {
 }
 
 #[test]
-fn what_only_reads_runs_unasked() {
+fn read_only_lines_run_unasked() {
     let tree = Tree::new(TOOL);
     tree.write("notes.md", "one\ntwo\n");
     let answer = tree.run(&["--command", "wc -l notes.md && ls missing"]);
@@ -264,7 +264,7 @@ fn without_layers_it_says_so_and_asks() {
 }
 
 #[test]
-fn what_runs_unasked_can_write_nothing_and_finds_no_keys() {
+fn unasked_lines_write_nothing_and_find_no_keys() {
     let tree = Tree::new(TOOL);
     tree.write("a.md", "KEY=1\n");
     tree.write(".env", "KEY=secret\n");

@@ -194,7 +194,7 @@ fn documents_that_are_no_documents_are_found() {
 }
 
 #[test]
-fn what_is_there_twice_or_not_listed_is_found() {
+fn duplicates_and_unlisted_files_are_found() {
     let folder = knowledge_base();
     write(folder.path(), "documents/copy.md", document("a").replace("https://x.example/a", "https://x.example/copy"));
     write(folder.path(), "documents/deep/stray.MD", document("stray"));

@@ -256,7 +256,7 @@ fn a_refusal_has_a_code_and_never_the_key() {
 }
 
 #[test]
-fn what_is_not_configured_is_named() {
+fn missing_settings_are_named() {
     let tree = Tree::new(TOOL);
     tree.write("ragmaker.toml", "[search]\napi_key_env = \"MY_KEY\"\n");
     let missing = |more: &[&str]| {

@@ -24,7 +24,7 @@ fn an_argument_changes_only_itself() {
 }
 
 #[test]
-fn what_is_refused_changes_nothing() {
+fn a_rejected_change_changes_nothing() {
     let tree = Tree::new(TOOL);
     tree.run(&["--memos", "kept"]);
     let two = r#"[{"id":"1","task":"a","status":"in_progress"},{"id":"2","task":"b","status":"in_progress"}]"#;

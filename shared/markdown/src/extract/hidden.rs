@@ -135,14 +135,14 @@ mod tests {
     }
 
     #[test]
-    fn what_nothing_shows_is_dropped() {
+    fn hidden_content_without_a_control_is_dropped() {
         assert_eq!(left("<p>a <span style='display:none'>b</span></p><div hidden>c</div>"), ["a"]);
         assert_eq!(left("<div itemprop=logo style='display: none' class=content>d</div>"), [""; 0]);
         assert_eq!(left("<p>a<img src=x width=1 height=1 alt=b></p>"), ["a"]);
     }
 
     #[test]
-    fn what_a_control_shows_stays() {
+    fn hidden_content_with_a_control_is_kept() {
         assert_eq!(left("<a href=#x>a</a><p>b</p><div id=x hidden>c</div>"), ["a", "b", "c"]);
         assert_eq!(left("<button aria-controls=y>a</button><p>b</p><div id=y hidden>c</div>"), ["a", "b", "c"]);
         assert_eq!(left("<div class=faq-answer hidden>a</div><h3>b</h3><div hidden>c</div>"), ["a", "b", "c"]);

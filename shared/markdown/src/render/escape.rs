@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_a_block_is_escaped() {
+    fn text_that_begins_a_block_is_escaped() {
         for (text, safe) in
             [("- a", "\\- a"), ("12) a", "12\\) a"), ("## a", "\\## a"), ("> a", "\\> a"), ("---", "\\---")]
         {

@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_noscript_holds_is_markup() {
+    fn content_of_noscript_is_markup() {
         let repaired = repaired("<noscript><p>x</p></noscript>").unwrap();
         assert!(repaired.contains("><p>x</p></"), "{repaired}");
     }

@@ -217,7 +217,7 @@ fn retry_after_is_obeyed_or_ends_the_request() {
 }
 
 #[test]
-fn what_a_new_request_does_not_mend_is_an_error_at_once() {
+fn permanent_errors_are_not_retried() {
     let said = |message: &str| json!({"error": {"message": message}}).to_string();
     let refused = |line: &str, message: &str| Reply::status(line, "", &said(message));
     let long = "This model's maximum context length is 8192 tokens.";

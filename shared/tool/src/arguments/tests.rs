@@ -182,7 +182,7 @@ fn a_key_stands_once_in_json() {
 }
 
 #[test]
-fn what_is_asked_first_is_answered() {
+fn the_first_of_help_and_version_is_answered() {
     let asked = |line: &[&str]| parse::<Pick>(line.iter().map(OsString::from)).unwrap();
     assert!(matches!(asked(&["--version", "--help"]), Parsed::Version));
     assert!(matches!(asked(&["--count=2", "-h", "-V", "--ripe"]), Parsed::Help(_)));

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_wanted_is_not_serialized() {
+    fn unwanted_members_are_not_serialized() {
         let answer = Answer { path: "a", content: Unread, part: Part { size: 3 } };
         let members = of(&answer, &["size", "path", "lines"]);
         assert_eq!(Value::Object(members), serde_json::json!({"path": "a", "size": 3}));

@@ -119,7 +119,7 @@ mod tests {
     const KEYS: [&str; 2] = ["mcpServers", "ragmaker"];
 
     #[test]
-    fn what_was_in_the_file_stays() {
+    fn other_settings_are_kept() {
         let server = json!({"command": "ragmaker", "args": ["mcp"]});
         for before in [
             "{\n  // mine\n  \"theme\": \"dark\", // dark\n  \"mcpServers\": {\n    \"other\": {\"command\": \"x\"}\n  }\n}\n",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_added_to_the_entry_stays() {
+    fn members_added_by_the_person_are_kept() {
         let before = "{\"mcpServers\": {\"ragmaker\": {\"command\": \"old\", \"trust\": true}}}\n";
         let server = json!({"command": "ragmaker"});
         let after = with(before, KEYS, server.clone(), false).unwrap();

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_in_the_file_stays() {
+    fn other_settings_are_kept() {
         for before in [
             "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = \"y\"\n",
             "# all of my servers\n[mcp_servers]\n",
