@@ -13,8 +13,8 @@ use ragmaker_tool::{
     json::{self, Charset},
 };
 
-/// The arguments in the command line `words` of a program that takes the options in `host` (see [`ragmaker_tool::host`])
-/// beside its own; or how it ends: after `--help`, `--version` or a mistake.
+/// The arguments in the command line `words` of a program that takes the options in `host` (see
+/// [`ragmaker_tool::host`]) beside its own; or how it ends: after `--help`, `--version` or a mistake.
 ///
 /// # Errors
 ///

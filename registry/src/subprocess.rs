@@ -50,7 +50,8 @@ pub fn run_if_asked() -> Option<ExitCode> {
     Some(if printed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The maximum number of bytes that a tool may print: its answers stay far below, and more would fill the host's memory.
+/// The maximum number of bytes that a tool may print: its answers stay far below, and more would fill the host's
+/// memory.
 const OUTPUT: usize = 16 << 20;
 /// The interval at which a wait checks whether to continue.
 const POLL: Duration = Duration::from_millis(10);
@@ -135,8 +136,8 @@ impl Running {
     }
 }
 
-/// All that `child` prints, and how it ended; `None` where `goes_on` ended the wait. In every case the process has ended
-/// after this, and a process that it left behind with its standard output is not waited for.
+/// All that `child` prints, and how it ended; `None` where `goes_on` ended the wait. In every case the process has
+/// ended after this, and a process that it left behind with its standard output is not waited for.
 fn collect(
     mut child: Child,
     lease: Lease,

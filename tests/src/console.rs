@@ -1,7 +1,8 @@
 //! The console blocks of documents: commands and expected output, run and compared.
 //!
 //! In a block of the language `console`, a line that begins with `$ ` is a command, lines with `> ` continue
-//! one that ends with a backslash, and the lines up to the next command are its output. A document shows the test site as
+//! one that ends with a backslash, and the lines up to the next command are its output. A document shows the test site
+//! as
 //! [`SITE`] and the folder above the project as [`HOME`].
 
 use std::{

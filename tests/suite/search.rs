@@ -1,5 +1,5 @@
-//! Ranked search while the knowledge base changes: many processes search it, others add documents, and all of them may be
-//! killed.
+//! Ranked search while the knowledge base changes: many processes search it, others add documents, and all of them may
+//! be killed.
 
 use std::{
     collections::BTreeSet,

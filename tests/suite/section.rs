@@ -118,7 +118,8 @@ fn only_changed_pages_are_rewritten() {
 #[test]
 fn links_of_unchanged_pages_are_followed() {
     let (project, site) = (Project::new(), Section::start());
-    // Only a link leads to each of them: from a page with Last-Modified, one with the publisher's Markdown, one with an ETag.
+    // Only a link leads to each of them: from a page with Last-Modified, one with the publisher's Markdown, one with an
+    // ETag.
     let missing = [125, 131, 140];
     site.change(Changes { gone: missing.to_vec(), ..Changes::default() });
     let first = fetch(&project, &site).args(["--max-pages", "200"]).run();

@@ -122,8 +122,8 @@ struct Markdown {
 #[argh(subcommand, name = "mcp", help_triggers("-h", "--help"))]
 struct Mcp {}
 
-/// streams of pages: pages a second beside trafilatura and resiliparse, and whether they keep the Markdown of single calls
-/// and their memory
+/// streams of pages: pages a second beside trafilatura and resiliparse, and whether they keep the Markdown of single
+/// calls and their memory
 #[derive(FromArgs)]
 #[argh(subcommand, name = "pipeline", help_triggers("-h", "--help"))]
 struct Pipeline {

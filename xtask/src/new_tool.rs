@@ -64,8 +64,8 @@ fn write(root: &Path, name: &str) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Adds the tool to the manifests of the workspace and the registry, and to the list of the registry, in the order of the
-/// folders.
+/// Adds the tool to the manifests of the workspace and the registry, and to the list of the registry, in the order of
+/// the folders.
 fn add_to_registry(root: &Path, name: &str) -> anyhow::Result<()> {
     let registry = root.join(REGISTRY);
     let manifest = root.join("Cargo.toml");

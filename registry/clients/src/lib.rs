@@ -1,4 +1,5 @@
-//! The files with which agent clients use the tools: how the server is started, and the workflows as commands and skills.
+//! The files with which agent clients use the tools: how the server is started, and the workflows as commands and
+//! skills.
 //!
 //! `cargo xtask integrations` writes them to the folder integrations/, and `ragmaker connect` to the configuration of a
 //! client.

@@ -73,7 +73,8 @@ impl Workflow {
         self.template.replacen(&self.placeholder(), words, 1)
     }
 
-    /// Like [`text`](Self::text), with the steps as calls of tools with JSON arguments: for a model that has only tools.
+    /// Like [`text`](Self::text), with the steps as calls of tools with JSON arguments: for a model that has only
+    /// tools.
     pub fn text_with_calls(&self, words: &str) -> String {
         calls::with_calls(self.template).replacen(&self.placeholder(), words, 1)
     }

@@ -1,7 +1,7 @@
 //! Browser sessions: starts or connects to a real Chromium, visits pages in it, and closes it.
 //!
-//! [`RestrictedSession`] is a session with the restrictions of the host. [`Visit`] is the main entry: it connects to the
-//! session's browser, borrows a tab, navigates to the page, waits until the page is ready, and returns its content.
+//! [`RestrictedSession`] is a session with the restrictions of the host. [`Visit`] is the main entry: it connects to
+//! the session's browser, borrows a tab, navigates to the page, waits until the page is ready, and returns its content.
 //!
 //! | module | what it does | uses |
 //! |---|---|---|
@@ -34,14 +34,15 @@
 //! - **Profile**: the folder with a browser's cookies and the session's own files. **Session**: the name of a profile,
 //!   given by the caller.
 //! - **Supervisor**: the process that starts a profile's browser, watches it, and closes it when it is idle.
-//! - **Tab**: a page target of the browser. Calls borrow tabs, one call at a time. An **idle** tab was returned and keeps
-//!   its page for the next call. An **abandoned** tab was borrowed by a process that died. An **orphan** was opened by a
-//!   process that died before it recorded the tab. The supervisor closes abandoned tabs and orphans.
+//! - **Tab**: a page target of the browser. Calls borrow tabs, one call at a time. An **idle** tab was returned and
+//!   keeps its page for the next call. An **abandoned** tab was borrowed by a process that died. An **orphan** was
+//!   opened by a process that died before it recorded the tab. The supervisor closes abandoned tabs and orphans.
 //! - **Navigation target**: the page that a call asks for: a URL to load, a URL that a tab may show already,
 //!   or the page that the session used last.
 //! - **Current document**: the document that the tab shows. **Pending document**: the one that was requested
 //!   and has not replaced it yet.
-//! - **Dense page**: a page with enough text. **Sparse page**: a page with little text; a call waits longer for its content.
+//! - **Dense page**: a page with enough text. **Sparse page**: a page with little text; a call waits longer for its
+//!   content.
 //! - **Silent host**: a host of another site that has not answered within its time limit.
 //! - **Ready**: the content of the page is complete by the rules of [`readiness`].
 

@@ -1,5 +1,5 @@
-//! All time limits of the browser: [`LIMITS`], the table of the wait for a page, and those of everything else that waits:
-//! acting, screenshots, tabs, sockets, starting and closing.
+//! All time limits of the browser: [`LIMITS`], the table of the wait for a page, and those of everything else that
+//! waits: acting, screenshots, tabs, sockets, starting and closing.
 //!
 //! Limits that are used in Rust are [`Duration`]s. Limits of the page scripts are numbers of milliseconds, because they
 //! are passed to the scripts as JSON.
@@ -197,8 +197,8 @@ pub(crate) struct Limits {
     pub(crate) page: PageLimits,
 }
 
-/// The numbers that `js/page-state.js`, `js/collect.js`, `js/watch.js`, `js/expand.js` and `js/html.js` are given: times in
-/// milliseconds, text in characters, and counts.
+/// The numbers that `js/page-state.js`, `js/collect.js`, `js/watch.js`, `js/expand.js` and `js/html.js` are given:
+/// times in milliseconds, text in characters, and counts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageLimits {

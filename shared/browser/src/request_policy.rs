@@ -20,8 +20,8 @@ type Refusal = dyn Fn(&Url, bool) -> Option<Error>;
 pub struct RequestRule(Rc<Refusal>);
 
 impl RequestRule {
-    /// The rule `refusal`: the reason why a request for a URL is refused, where `true` says that it is for the page itself
-    /// and not for a part of it.
+    /// The rule `refusal`: the reason why a request for a URL is refused, where `true` says that it is for the page
+    /// itself and not for a part of it.
     pub fn new(refusal: impl Fn(&Url, bool) -> Option<Error> + 'static) -> Self {
         Self(Rc::new(refusal))
     }

@@ -62,8 +62,8 @@ impl RestrictedSession {
     /// # Errors
     ///
     /// [`SESSION_ERRORS`](crate::codes::SESSION_ERRORS), `BROWSER_LOST`; `ARGUMENT_ERROR` for a browser of a
-    /// WebDriver server that ends with this call; `NAVIGATION_FAILED` for a site that a browser without a DevTools socket
-    /// must open, and cannot.
+    /// WebDriver server that ends with this call; `NAVIGATION_FAILED` for a site that a browser without a DevTools
+    /// socket must open, and cannot.
     pub fn state(&self) -> Result<StorageState, Error> {
         self.with_store(|store| {
             let mut cookies = store.cookies()?;

@@ -1,8 +1,8 @@
 //! Tabs that calls borrow: one call at a time has a tab, and the page stays loaded for the next call.
 //!
 //! Each tab has a file, named by the tab's handle. The process that locks the file owns the tab. The content of the
-//! file, a [`TabState`] of the tab's page, is valid only if the last borrower returned the tab properly. A tab is closed
-//! and never used again if its borrower was killed, or timed out on a page that does not answer.
+//! file, a [`TabState`] of the tab's page, is valid only if the last borrower returned the tab properly. A tab is
+//! closed and never used again if its borrower was killed, or timed out on a page that does not answer.
 
 use std::{
     fs,

@@ -2,9 +2,9 @@
 //!
 //! The client is fantoccini. WebDriver is used for two things: launching the browser with its capabilities, and
 //! preparing each new tab with the script that starts in every document and with the rule for downloads. Both settings
-//! end with the session that made them, and this session outlives the calls. A grid provides a browser in the same way. All
-//! other work on pages uses DevTools sockets; [`crate::cdp`] explains why. Without a socket, [`crate::webdriver_only`] reads
-//! pages by WebDriver commands alone.
+//! end with the session that made them, and this session outlives the calls. A grid provides a browser in the same way.
+//! All other work on pages uses DevTools sockets; [`crate::cdp`] explains why. Without a socket,
+//! [`crate::webdriver_only`] reads pages by WebDriver commands alone.
 //!
 //! A WebDriver session has one current window and runs one command at a time. A caller must hold the driver's lock, and
 //! must not send commands that wait for a page. Every command has a deadline. The methods block; only this module uses

@@ -11,10 +11,11 @@
 //! ```
 //!
 //! The catalog is one plain JSON file. People edit it, `jq` reads it, and any number of processes change it at the same
-//! time. A change takes the lock beside the file (`lock`), checks the whole text (`outline`), finds the bytes to replace
-//! (`edit`), and atomically replaces the file (`replace`). So all bytes outside the change stay as they are. A reader sees
-//! the old catalog or the new one, and a killed writer leaves one of the two. A change that succeeded is not lost when a
-//! process is killed. After a power cut, the catalog is complete, but changes of the last seconds may be missing.
+//! time. A change takes the lock beside the file (`lock`), checks the whole text (`outline`), finds the bytes to
+//! replace (`edit`), and atomically replaces the file (`replace`). So all bytes outside the change stay as they are. A
+//! reader sees the old catalog or the new one, and a killed writer leaves one of the two. A change that succeeded is
+//! not lost when a process is killed. After a power cut, the catalog is complete, but changes of the last seconds may
+//! be missing.
 //!
 //! A change reads, checks and writes the whole file. With 10,000 documents this takes a few milliseconds
 //! (`cargo xtask bench catalog`).

@@ -46,8 +46,8 @@ choice! {
 }
 
 impl Provider {
-    /// The context window in tokens that is assumed if none is configured: the usual one of the provider's present models.
-    /// With a smaller model, the endpoint refuses what is too long, which leads to a summary as well.
+    /// The context window in tokens that is assumed if none is configured: the usual one of the provider's present
+    /// models. With a smaller model, the endpoint refuses what is too long, which leads to a summary as well.
     pub const fn context_tokens(self) -> u64 {
         match self {
             Self::Gemini => 1_000_000,

@@ -1,7 +1,7 @@
 //! Keys that are recognised by their form alone, in a text that no configuration names: a person may type one.
 //!
-//! Only forms that nothing else has count, because a text without what was taken for a key is of no use. A password has no
-//! form, and neither has a key of plain hexadecimal digits.
+//! Only forms that nothing else has count, because a text without what was taken for a key is of no use. A password has
+//! no form, and neither has a key of plain hexadecimal digits.
 
 /// The prefixes of keys, the minimum number of characters after them, and whether they may contain `-`.
 const PREFIXES: [(&str, usize, bool); 22] = [

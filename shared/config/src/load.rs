@@ -31,7 +31,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options for this process and the project at `root`, with `file` in place of the project's and the user's file.
+    /// The options for this process and the project at `root`, with `file` in place of the project's and the user's
+    /// file.
     ///
     /// # Errors
     /// [`CONFIG_INVALID`] for a `.env` that cannot be read.
@@ -218,8 +219,8 @@ impl Config {
         redactor
     }
 
-    /// The environment variables that contain keys, of every service. A process is started without those that it does not
-    /// need.
+    /// The environment variables that contain keys, of every service. A process is started without those that it does
+    /// not need.
     pub fn key_variables(&self) -> Vec<String> {
         let own = KEY_VARIABLES.iter().flat_map(|(_, names)| *names).map(|name| (*name).to_owned());
         let configured = ["model.api_key_env", "search.api_key_env"].map(|key| self.text(key));

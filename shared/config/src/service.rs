@@ -69,8 +69,8 @@ pub struct EmbedSettings {
 }
 
 impl Config {
-    /// The endpoint of embeddings, if one is configured. It receives documents and a key, so a person has to confirm one
-    /// that the project's own files set.
+    /// The endpoint of embeddings, if one is configured. It receives documents and a key, so a person has to confirm
+    /// one that the project's own files set.
     ///
     /// # Errors
     /// The reason why the configured one may not be asked.
@@ -106,7 +106,8 @@ impl Config {
     /// The model, with its key.
     ///
     /// # Errors
-    /// [`MODEL_NOT_CONFIGURED`] with the missing key, [`crate::CONFIG_INVALID`] where a header names a variable that is not set.
+    /// [`MODEL_NOT_CONFIGURED`] with the missing key, [`crate::CONFIG_INVALID`] where a header names a variable that is
+    /// not set.
     pub fn model(&self) -> Result<ModelSettings, Error> {
         let missing = |key: &str, variable: &str, what: &str| {
             MODEL_NOT_CONFIGURED

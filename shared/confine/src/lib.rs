@@ -8,9 +8,10 @@
 //! | capabilities, no new privileges | operations that need root |
 //! | resource limits | unlimited numbers of processes and sizes of files |
 //!
-//! No layer prevents everything, and each is missing on some systems: containers forbid namespaces, and old kernels have no
-//! Landlock. [`Layers`] lists the available layers. A process sets up the layers for itself before it runs the program. So the
-//! caller's executable is started a second time, and its `main` function must first call [`run_if_asked`].
+//! No layer prevents everything, and each is missing on some systems: containers forbid namespaces, and old kernels
+//! have no Landlock. [`Layers`] lists the available layers. A process sets up the layers for itself before it runs the
+//! program. So the caller's executable is started a second time, and its `main` function must first call
+//! [`run_if_asked`].
 //!
 //! ```no_run
 //! use std::{process::Stdio, time::Duration};

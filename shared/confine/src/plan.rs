@@ -32,7 +32,8 @@ pub(crate) struct Report {
     pub(crate) failed: Option<String>,
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
-    /// Whether the program has ended. A first report is made before its start, so that the layers are known if it is killed.
+    /// Whether the program has ended. A first report is made before its start, so that the layers are known if it is
+    /// killed.
     #[serde(default)]
     pub(crate) has_ended: bool,
 }

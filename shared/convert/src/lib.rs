@@ -1,7 +1,8 @@
-//! Files as documents of a knowledge base: selects the files that are documents, and converts each to Markdown with a title.
+//! Files as documents of a knowledge base: selects the files that are documents, and converts each to Markdown with a
+//! title.
 //!
-//! Folders and Git repositories use the same rules. The name of a file decides its kind; archives and PDFs are recognised by
-//! their content.
+//! Folders and Git repositories use the same rules. The name of a file decides its kind; archives and PDFs are
+//! recognised by their content.
 //!
 //! ```
 //! use ragmaker_convert::{DocumentKind, convert};

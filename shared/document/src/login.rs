@@ -72,7 +72,8 @@ pub fn looks_like_login(title: &str, body: &str) -> bool {
     asks && lines().any(|line| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word)))
 }
 
-/// Whether a title, or the name of a site beside it, is "sign in" in English, German, Japanese or Chinese, and nothing else.
+/// Whether a title, or the name of a site beside it, is "sign in" in English, German, Japanese or Chinese, and nothing
+/// else.
 pub fn is_login_title(title: &str) -> bool {
     let title = plain(title);
     let parts = title.split(['|', '–', '—', '·', '｜', ':', '：', '«', '»']).flat_map(|part| part.split(" - "));

@@ -1,14 +1,15 @@
-//! External tools: tools that are not part of this project, from catalogs of executables in four formats ([`CatalogFormat`]) and from
-//! servers of the Model Context Protocol.
+//! External tools: tools that are not part of this project, from catalogs of executables in four formats
+//! ([`CatalogFormat`]) and from servers of the Model Context Protocol.
 //!
-//! A host offers them in addition to its own. Each tool has a name, a description, annotations and the JSON schema of its
-//! arguments. The arguments of a call are validated. A call runs as a process with limits on time and output, and can be
-//! cancelled. A failing tool never ends its host: every failure is an error with a code. A broken entry is left out with a
-//! warning.
+//! A host offers them in addition to its own. Each tool has a name, a description, annotations and the JSON schema of
+//! its arguments. The arguments of a call are validated. A call runs as a process with limits on time and output, and
+//! can be cancelled. A failing tool never ends its host: every failure is an error with a code. A broken entry is left
+//! out with a warning.
 //!
-//! The executables of catalogs are confined ([`ragmaker_confine`]) by their annotations: a read-only tool cannot write, other
-//! tools can write in the project, and only tools that declare network access have it. An MCP server is one process for all
-//! its tools, so it is confined only if the configuration says so: then it can write in the project and use the network.
+//! The executables of catalogs are confined ([`ragmaker_confine`]) by their annotations: a read-only tool cannot write,
+//! other tools can write in the project, and only tools that declare network access have it. An MCP server is one
+//! process for all its tools, so it is confined only if the configuration says so: then it can write in the project and
+//! use the network.
 //!
 //! ```no_run
 //! use ragmaker_external_tools::{RunContext, load};
@@ -65,8 +66,8 @@ pub struct RunContext {
     pub cache: PathBuf,
     /// Environment variables that they do not get, beside those that look like a key: where the host has its own.
     pub without: Vec<String>,
-    /// Whether the host's executable may be started again, to confine tools and to end servers with the host: its `main`
-    /// function calls [`ragmaker_confine::run_if_asked`] and [`run_if_asked`] first.
+    /// Whether the host's executable may be started again, to confine tools and to end servers with the host: its
+    /// `main` function calls [`ragmaker_confine::run_if_asked`] and [`run_if_asked`] first.
     pub restarts: bool,
 }
 
@@ -112,8 +113,8 @@ enum Runner {
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
-/// The external tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns true,
-/// what has not answered yet is left out.
+/// The external tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns
+/// true, what has not answered yet is left out.
 ///
 /// # Errors
 ///
@@ -174,8 +175,8 @@ fn add(loaded: &mut Loaded, read: ParsedCatalog, is_taken: &dyn Fn(&str) -> bool
 
 impl Tool {
     /// Runs the tool. JSON output is returned unchanged, also if it is an error with `"status": "error"`. Other text is
-    /// returned in the member `output`. It may be long: the host shortens it. Of output over 1 MiB, `output` is the start and
-    /// the end, and the file `log_file` in the cache folder has up to 256 MiB.
+    /// returned in the member `output`. It may be long: the host shortens it. Of output over 1 MiB, `output` is the
+    /// start and the end, and the file `log_file` in the cache folder has up to 256 MiB.
     ///
     /// # Errors
     ///

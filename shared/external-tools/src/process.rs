@@ -26,8 +26,8 @@ const POLL: Duration = Duration::from_millis(5);
 const AFTER_END: Duration = Duration::from_millis(500);
 /// The time in which a result is read from a file.
 const RESULT_READ: Duration = Duration::from_secs(20);
-/// The maximum number of characters of a text of which only the start and the end are kept: the same as in an answer of this
-/// project's own tools.
+/// The maximum number of characters of a text of which only the start and the end are kept: the same as in an answer of
+/// this project's own tools.
 const TEXT: usize = 28_000;
 /// The maximum number of characters that an error repeats of what was printed.
 const MAX_MESSAGE_CHARACTERS: usize = 2_000;

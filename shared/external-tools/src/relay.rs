@@ -1,7 +1,7 @@
 //! The relay: the process that runs a server or a tool without confinement, and ends it when the host ends.
 //!
-//! A server should end when its input ends. Some do not, and a host that was killed cannot end them. The kernel can kill
-//! a child when its parent ends (`PR_SET_PDEATHSIG`), but for that it takes the end of the thread that started the
+//! A server should end when its input ends. Some do not, and a host that was killed cannot end them. The kernel can
+//! kill a child when its parent ends (`PR_SET_PDEATHSIG`), but for that it takes the end of the thread that started the
 //! child, and it does not reach the processes that the child started. So the relay passes the input on, and kills its
 //! process group some time after the end of the input.
 //!
@@ -86,8 +86,8 @@ fn run_tool(program: &OsStr, arguments: &[OsString]) -> io::Result<ExitCode> {
     run(child, length, Duration::ZERO)
 }
 
-/// Passes standard input on to `child`, at most `length` bytes of it, and returns the exit status. Ends `child` when `grace`
-/// has passed after the end of the input.
+/// Passes standard input on to `child`, at most `length` bytes of it, and returns the exit status. Ends `child` when
+/// `grace` has passed after the end of the input.
 fn run(mut child: Child, length: u64, grace: Duration) -> io::Result<ExitCode> {
     if let Err(error) = pass_on(child.stdin.take(), length, child.id(), grace) {
         let _ = child.kill();

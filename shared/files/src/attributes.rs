@@ -11,8 +11,8 @@ use rustix::{
 /// The maximum size in bytes of all names of a file's attributes on Linux.
 const MAX_NAMES: usize = 64 << 10;
 
-/// Gives `to` the extended attributes of `from`. Those that the file system of `to` does not keep, and those that this user
-/// may not read or set, are left out, as `mv` leaves them out.
+/// Gives `to` the extended attributes of `from`. Those that the file system of `to` does not keep, and those that this
+/// user may not read or set, are left out, as `mv` leaves them out.
 pub(crate) fn copy_attributes(from: impl AsFd, to: impl AsFd) -> io::Result<()> {
     let mut names = vec![0; MAX_NAMES];
     let length = match flistxattr(&from, names.as_mut_slice()) {

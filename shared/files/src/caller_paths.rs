@@ -137,7 +137,8 @@ impl OutputFile {
     /// Writes `content` to the file, as a whole or not at all, and creates missing directories.
     ///
     /// # Errors
-    /// [`IO_ERRORS`](crate::IO_ERRORS) and [`NOT_A_REGULAR_FILE`]; for a model also [`PATH_ERRORS`](crate::PATH_ERRORS).
+    /// [`IO_ERRORS`](crate::IO_ERRORS) and [`NOT_A_REGULAR_FILE`]; for a model also
+    /// [`PATH_ERRORS`](crate::PATH_ERRORS).
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
         if let Some(place) = &self.place {
             return place.write(content, false).map(drop);

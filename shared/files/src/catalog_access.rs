@@ -46,7 +46,8 @@ impl Catalogued {
         &self.folder
     }
 
-    /// Whether `path`, absolute and without links, is open. What does not exist is: its absence is all that can be seen.
+    /// Whether `path`, absolute and without links, is open. What does not exist is: its absence is all that can be
+    /// seen.
     pub(crate) fn opens(&self, path: &Path) -> bool {
         match fs::symlink_metadata(path) {
             Err(_) => true,

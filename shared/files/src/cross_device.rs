@@ -1,7 +1,7 @@
 //! Moving to another file system: a copy beside the destination takes its name, and then the source is removed.
 //!
-//! Until the copy has its name, nothing but a temporary entry has changed, and that is removed on an error. The copy is on
-//! the disk before the source is removed. A source that is changed meanwhile is an error.
+//! Until the copy has its name, nothing but a temporary entry has changed, and that is removed on an error. The copy is
+//! on the disk before the source is removed. A source that is changed meanwhile is an error.
 
 use std::{
     ffi::{OsStr, OsString},

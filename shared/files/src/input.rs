@@ -63,7 +63,8 @@ pub fn read_text_file(path: &Path, invocation: &Invocation, max_bytes: u64) -> R
     read_regular(&input_file(path, invocation).map_err(InputError::Refused)?, max_bytes)
 }
 
-/// Like [`read_text_file`], for a file of sign-ins, which no tool shows: the caller takes them over into a browser session.
+/// Like [`read_text_file`], for a file of sign-ins, which no tool shows: the caller takes them over into a browser
+/// session.
 ///
 /// # Errors
 ///

@@ -1,8 +1,8 @@
 //! Access to files: which files may be read and written, and race-free opening of the checked paths.
 //!
 //! All paths are handled in three steps. [`Roots`] contains the directories that the agent may use. [`Roots::place`]
-//! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or fails, even if the
-//! directory tree changes in between.
+//! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or
+//! fails, even if the directory tree changes in between.
 
 mod attributes;
 mod caller_paths;

@@ -1,12 +1,13 @@
 //! Secrets: files that no file tool reads, lists or changes.
 //!
-//! These are browser profiles with their cookies and passwords, files with the sign-ins of a session, the token of an MCP
-//! server, and `.env` files with their keys. The file tools also do not change three things that protect them: the `.gitignore` of the cache folder,
-//! `ragmaker.toml`, which decides where keys are sent and which programs are started, and Git's own directory, whose
-//! hooks and configuration run programs.
+//! These are browser profiles with their cookies and passwords, files with the sign-ins of a session, the token of an
+//! MCP server, and `.env` files with their keys. The file tools also do not change three things that protect them: the
+//! `.gitignore` of the cache folder, `ragmaker.toml`, which decides where keys are sent and which programs are started,
+//! and Git's own directory, whose hooks and configuration run programs.
 //!
 //! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and a copy of a profile by its
-//! content. Exported sign-ins may have any name, and are recognised by how the file begins. So the rule holds for every root.
+//! content. Exported sign-ins may have any name, and are recognised by how the file begins. So the rule holds for every
+//! root.
 
 use std::{
     fs::File,
@@ -80,8 +81,8 @@ pub(crate) fn holds_sign_ins(file: &File) -> bool {
     begins_with_sign_ins(&head[..length])
 }
 
-/// Whether a file that begins with `head` is a cookie file of curl and wget, a `storageState` of Playwright, or a list of cookies
-/// as browser extensions export it.
+/// Whether a file that begins with `head` is a cookie file of curl and wget, a `storageState` of Playwright, or a list
+/// of cookies as browser extensions export it.
 fn begins_with_sign_ins(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head).trim_ascii_start();
     if !matches!(head.first(), Some(b'#' | b'{' | b'[')) {
@@ -105,7 +106,8 @@ fn begins_with_sign_ins(head: &[u8]) -> bool {
         || (starts("[{") && is_cookie() && has("\"httpOnly\":"))
 }
 
-/// Refuses `path`, which is absolute and without links, if it is a browser profile or inside one, or a file with sign-ins.
+/// Refuses `path`, which is absolute and without links, if it is a browser profile or inside one, or a file with
+/// sign-ins.
 pub(crate) fn check(path: &Path) -> Result<(), Error> {
     check_path(path)?;
     // Nothing but a regular file is opened: a FIFO would wait.

@@ -94,8 +94,8 @@ pub fn sweep_temporary(folder: &Path, age: Duration) {
     }
 }
 
-/// Removes the folders among the system's temporary files whose names begin with `prefix` and that killed processes left at
-/// least `age` ago. Those of other users stay.
+/// Removes the folders among the system's temporary files whose names begin with `prefix` and that killed processes
+/// left at least `age` ago. Those of other users stay.
 pub fn sweep_folders(prefix: &str, age: Duration) {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         if !entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {

@@ -1,7 +1,7 @@
 //! Files and folders that tools derive and keep beside the user's files.
 //!
-//! Whoever made a folder may have put symbolic links in it. A link in the place of a derived file would lead its writer to
-//! a file elsewhere. So links are refused here, as is everything else that is not a regular file or a folder.
+//! Whoever made a folder may have put symbolic links in it. A link in the place of a derived file would lead its writer
+//! to a file elsewhere. So links are refused here, as is everything else that is not a regular file or a folder.
 
 use std::{
     fs::{self, File, OpenOptions},

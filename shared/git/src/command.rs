@@ -38,12 +38,12 @@ const TEMPORARY: &str = "ragmaker-git-";
 /// The age at which a temporary Git directory is one that a killed process left.
 const LEFT: Duration = Duration::from_hours(24);
 
-/// A shell program that runs its arguments, and ends all processes of its group when it is told to end. Git does not end the
-/// programs with which it speaks HTTP or ssh.
+/// A shell program that runs its arguments, and ends all processes of its group when it is told to end. Git does not
+/// end the programs with which it speaks HTTP or ssh.
 const GROUP: &str = r#"exec 3<&0; trap "trap '' TERM; kill -s TERM 0" TERM; "$@" <&3 3<&- & exec 3<&-; wait "$!""#;
 
-/// Configuration for every call. Git reads no configuration but that of a Git directory which was made for the call; this is
-/// the second line of defence, because the command line has the last word.
+/// Configuration for every call. Git reads no configuration but that of a Git directory which was made for the call;
+/// this is the second line of defence, because the command line has the last word.
 const CONFIGURATION: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -116,8 +116,8 @@ pub(crate) fn git<S: AsRef<OsStr>>(folder: Option<&Path>, network: Network, argu
     command
 }
 
-/// The program `git`. Where `setpriv` of util-linux 2.33 or later is installed, it ends with the thread that started it,
-/// even if this process is killed, and so do the programs that it starts for the network.
+/// The program `git`. Where `setpriv` of util-linux 2.33 or later is installed, it ends with the thread that started
+/// it, even if this process is killed, and so do the programs that it starts for the network.
 fn program(network: Network) -> Command {
     // Those of BusyBox and of older versions do not have the option.
     static CAN_END_WITH_PARENT: LazyLock<bool> = LazyLock::new(|| {

@@ -1,10 +1,10 @@
 //! Files of Git repositories, read by the program `git` without a checkout.
 //!
-//! From a remote repository, only one commit is fetched, and only the files that the caller requests: a shallow clone without
-//! blobs, in a temporary folder. A local repository is read through a temporary Git directory with links to its references
-//! and objects (`storage`). There is never a working tree, so nothing of a repository can run: no hook, no filter (such as
-//! LFS), no submodule, no file-system monitor. Git does not read the configuration of the repository, of the user or of the
-//! system, nor its own environment variables. `command` has the settings.
+//! From a remote repository, only one commit is fetched, and only the files that the caller requests: a shallow clone
+//! without blobs, in a temporary folder. A local repository is read through a temporary Git directory with links to its
+//! references and objects (`storage`). There is never a working tree, so nothing of a repository can run: no hook, no
+//! filter (such as LFS), no submodule, no file-system monitor. Git does not read the configuration of the repository,
+//! of the user or of the system, nor its own environment variables. `command` has the settings.
 //!
 //! The alternatives are a library of 137 crates (gix) and a C library (git2); neither fetches single files.
 //!

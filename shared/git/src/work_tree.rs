@@ -1,8 +1,8 @@
 //! A working tree, and what a command of Git would print there, asked of Git itself with the command's own arguments.
 //!
-//! Whoever decides whether a command may run needs the files whose contents it prints. Only Git knows them: they depend on
-//! revisions, limits and path patterns. The command is asked for the names of these files instead. As for all calls here,
-//! Git reads no configuration of the repository.
+//! Whoever decides whether a command may run needs the files whose contents it prints. Only Git knows them: they depend
+//! on revisions, limits and path patterns. The command is asked for the names of these files instead. As for all calls
+//! here, Git reads no configuration of the repository.
 
 use std::{
     path::{Path, PathBuf},
@@ -62,8 +62,8 @@ impl WorkTree {
         Ok(texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect())
     }
 
-    /// The kinds of the objects that `names` are in the directory `cwd`: `commit`, `tag`, `tree` or `blob`; `None` if a name
-    /// is none of an object.
+    /// The kinds of the objects that `names` are in the directory `cwd`: `commit`, `tag`, `tree` or `blob`; `None` if a
+    /// name is none of an object.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! Lines that are like another: what a person approves with "always", or by the beginning of a line in the configuration.
+//! Lines that are like another: what a person approves with "always", or by the beginning of a line in the
+//! configuration.
 //!
 //! A beginning says nothing of a program that runs another one, or whose options and operands decide what it does:
 //! `find . -name x -delete` and `find . -exec rm {} +` begin alike. Such a line is like itself only.
@@ -82,8 +83,8 @@ const CHANGERS: [&str; 14] = [
 /// Commands whose next word names what is run: `npm run build`.
 const VERBS: [&str; 4] = ["dlx", "exec", "run", "x"];
 
-/// The words of a command by whose beginning it may be approved, without wrappers that only limit it: `timeout`, `nice`,
-/// `time`, `env` without variables. `None` if its beginning does not say what it does.
+/// The words of a command by whose beginning it may be approved, without wrappers that only limit it: `timeout`,
+/// `nice`, `time`, `env` without variables. `None` if its beginning does not say what it does.
 pub(crate) fn words(command: &[Word]) -> Option<Vec<String>> {
     let (first, arguments) = command.split_first()?;
     let program = base(&first.text);
@@ -102,7 +103,8 @@ pub(crate) fn words(command: &[Word]) -> Option<Vec<String>> {
     (!runs_others && !runs_of_git).then(|| command.iter().map(|word| word.text.clone()).collect())
 }
 
-/// The first of `words` that stand for all lines like it: a program and its subcommand. `None` if it is like itself only.
+/// The first of `words` that stand for all lines like it: a program and its subcommand. `None` if it is like itself
+/// only.
 pub(crate) fn beginning(words: &[String]) -> Option<&[String]> {
     let [first, second, rest @ ..] = words else { return None };
     let program = base(first);

@@ -1,8 +1,8 @@
-//! The grammar of lines that may run without approval: plain words joined by `&&`, `||`, `;` and `|`, with redirects that
-//! read, or write to `/dev/null`.
+//! The grammar of lines that may run without approval: plain words joined by `&&`, `||`, `;` and `|`, with redirects
+//! that read, or write to `/dev/null`.
 //!
-//! The syntax tree gives the words and the constructs of a line. The words themselves are read again from the text, and the
-//! text between them must be blank. The nesting of the tree is not used, because it parses `a | b && c` as
+//! The syntax tree gives the words and the constructs of a line. The words themselves are read again from the text, and
+//! the text between them must be blank. The nesting of the tree is not used, because it parses `a | b && c` as
 //! `a | (b && c)`.
 
 use std::path::PathBuf;

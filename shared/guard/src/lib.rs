@@ -84,8 +84,8 @@ impl Reason {
 
 /// Classifies `line` as a shell would run it in the directory of `scope`.
 ///
-/// The file system is read to resolve paths and patterns. Of a line with `git`, Git itself is asked which files it would
-/// print; otherwise nothing is run. A line that cannot be parsed or that
+/// The file system is read to resolve paths and patterns. Of a line with `git`, Git itself is asked which files it
+/// would print; otherwise nothing is run. A line that cannot be parsed or that
 /// calls unknown programs never runs without approval.
 pub fn classify(line: &str, scope: &Scope) -> Classification {
     let asked = |verdict, reason: Reason, more: Vec<String>, words: Option<Vec<String>>| Classification {

@@ -83,8 +83,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client within the policy of `host`; the host and port of `given` are allowed as [`Network::with`] says. Its user
-    /// name and password are sent with each request to its origin.
+    /// A client within the policy of `host`; the host and port of `given` are allowed as [`Network::with`] says. Its
+    /// user name and password are sent with each request to its origin.
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl Client {
         self.network.check(url)
     }
 
-    /// Fetches an address, following redirects. A user name or a password in it, or in the target of a redirect, is left
-    /// out: those of pages are not this user's.
+    /// Fetches an address, following redirects. A user name or a password in it, or in the target of a redirect, is
+    /// left out: those of pages are not this user's.
     ///
     /// # Errors
     ///

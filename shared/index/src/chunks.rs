@@ -6,7 +6,8 @@ use crate::rows::Row;
 
 /// Sections of more bytes are cut at the next empty line outside code.
 const LONG: usize = 2_000;
-/// The maximum length in characters of a chunk, unless one line is longer. Code and tables up to this length stay whole.
+/// The maximum length in characters of a chunk, unless one line is longer. Code and tables up to this length stay
+/// whole.
 const MAX_CHUNK: usize = 8_000;
 
 /// The chunks of the file `text`, whose first `body` bytes are front matter.

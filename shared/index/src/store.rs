@@ -45,14 +45,15 @@ const MANY: usize = 2_000;
 const HOLDS: Duration = Duration::from_secs(5);
 /// The largest document that is indexed, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// The maximum total size in bytes of the documents of [`RECENT`], which are all read again for each change: 20 ms at 12 MB/s.
+/// The maximum total size in bytes of the documents of [`RECENT`], which are all read again for each change: 20 ms at
+/// 12 MB/s.
 const MAX_RECENT: u64 = 256 << 10;
 /// The age at which a temporary file is considered abandoned; writing one takes less than a second.
 const LEFT: Duration = Duration::from_mins(5);
 /// A term of a title or a heading counts as often in the text. Each field is kept because it helps. MRR of the sections
-/// that 350 links in the manuals of Rust lead to, by the links' texts: 0.353 without both, 0.361 with titles, 0.394 with
-/// headings, 0.396 with both; of the 73 questions: 0.824, 0.841, 0.827, 0.842; nDCG@10 of `JSQuAD`: 0.949, 0.952, 0.951,
-/// 0.952. The summaries that agents wrote do not help, so they are not a field: with weight 1 for each part of a
+/// that 350 links in the manuals of Rust lead to, by the links' texts: 0.353 without both, 0.361 with titles, 0.394
+/// with headings, 0.396 with both; of the 73 questions: 0.824, 0.841, 0.827, 0.842; nDCG@10 of `JSQuAD`: 0.949, 0.952,
+/// 0.951, 0.952. The summaries that agents wrote do not help, so they are not a field: with weight 1 for each part of a
 /// document, the MRR of the questions falls to 0.812, with weight 2 to 0.808, for its first part alone to 0.803.
 const TITLE: u32 = 2;
 const HEADING: u32 = 1;

@@ -247,8 +247,8 @@ impl Run {
         self.file.write_all(line.as_bytes()).map_err(|error| not_writable(&self.journal, &error))
     }
 
-    /// The value that the last finished run of this name passed to [`Run::store_state`]. It has its default where there is none,
-    /// or where its file is damaged.
+    /// The value that the last finished run of this name passed to [`Run::store_state`]. It has its default where there
+    /// is none, or where its file is damaged.
     pub fn stored_state<S: DeserializeOwned + Default>(&self) -> S {
         let file = open_derived_file(&self.kept, OpenOptions::new().read(true));
         file.ok().and_then(|file| serde_json::from_reader(BufReader::new(file)).ok()).unwrap_or_default()

@@ -61,8 +61,8 @@ impl PageResult {
         Self::new(url, PageVerdict::Failed, error.to_string())
     }
 
-    /// A page whose content could not be converted: `refused` if it has no text, or exceeds a limit, or violates a rule;
-    /// `failed` otherwise.
+    /// A page whose content could not be converted: `refused` if it has no text, or exceeds a limit, or violates a
+    /// rule; `failed` otherwise.
     pub fn conversion_failed(url: impl Into<String>, error: &Error) -> Self {
         let is_refused =
             error.is(EMPTY_CONTENT) || error.details().get("refused").is_some_and(|refused| *refused == true);
@@ -75,9 +75,9 @@ impl PageResult {
         Self { url: url.into(), verdict: stored.verdict, reason: None, file_path, via: None, moved_to: None }
     }
 
-    /// A page that was known at `from` and is at `to` now: its address leads there for good, or the same bytes are there
-    /// and no longer here. Its document, with its summary, is recorded at `to`; it is in `stored`, unless it was known or
-    /// fetched there already.
+    /// A page that was known at `from` and is at `to` now: its address leads there for good, or the same bytes are
+    /// there and no longer here. Its document, with its summary, is recorded at `to`; it is in `stored`, unless it was
+    /// known or fetched there already.
     pub fn moved(from: impl Into<String>, to: impl Into<String>, stored: Option<&Stored>) -> Self {
         let to = to.into();
         let file_path = stored.map(|stored| stored.file.to_string_lossy().into_owned());

@@ -62,8 +62,8 @@ pub struct Saved {
 ///
 /// # Errors
 ///
-/// Those of [`Fetched::convert`], [`ERRORS`] and [`ragmaker_catalog::ERRORS`]. Where only the catalog fails, the file is there, and
-/// the error's detail `file_path` says where.
+/// Those of [`Fetched::convert`], [`ERRORS`] and [`ragmaker_catalog::ERRORS`]. Where only the catalog fails, the file
+/// is there, and the error's detail `file_path` says where.
 pub fn save(fetched: &Fetched<'_>, destination: &Destination<'_>) -> Result<Saved, Error> {
     save_converted(fetched.convert()?, fetched.url, fetched.fetched_at, fetched.source, destination)
 }
@@ -110,8 +110,8 @@ fn file_for(url: &str, folder: &Path, catalog: Option<&Catalog>) -> PathBuf {
     listed.filter(is_here).unwrap_or_else(|| new_file(folder, &name, url, |_| false))
 }
 
-/// The file in `folder` for a new document at `url`, with the file name `name` or a similar one. It does not exist, or is a
-/// document of this address that was not recorded, such as by a killed run. Files that `is_taken` are left out.
+/// The file in `folder` for a new document at `url`, with the file name `name` or a similar one. It does not exist, or
+/// is a document of this address that was not recorded, such as by a killed run. Files that `is_taken` are left out.
 pub fn new_file(folder: &Path, name: &str, url: &str, is_taken: impl Fn(&Path) -> bool) -> PathBuf {
     let stem = name.strip_suffix(".md").unwrap_or(name);
     let names = std::iter::once(name.to_owned()).chain((2_u64..).map(|number| format!("{stem}-{number}.md")));

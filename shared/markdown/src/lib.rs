@@ -14,9 +14,9 @@
 //! # Ok::<(), ragmaker_markdown::Error>(())
 //! ```
 //!
-//! [`decode`] decodes the bytes with the right charset. [`convert`] parses the page into a flat tree (`tree`), selects the
-//! nodes that are content (`extract`), and writes them as Markdown (`render`). If a page has almost no text, the text of its
-//! JSON-LD or of its application state is used instead (`structured`).
+//! [`decode`] decodes the bytes with the right charset. [`convert`] parses the page into a flat tree (`tree`), selects
+//! the nodes that are content (`extract`), and writes them as Markdown (`render`). If a page has almost no text, the
+//! text of its JSON-LD or of its application state is used instead (`structured`).
 
 mod chars;
 mod decode;

@@ -1,7 +1,7 @@
 //! What in a page asks for a sign-in: fields, and buttons that lead to another service.
 //!
-//! The names are those of `js/sign-in.js` of the browser, which sees more: what is visible. A table of pages in the tests
-//! goes through both.
+//! The names are those of `js/sign-in.js` of the browser, which sees more: what is visible. A table of pages in the
+//! tests goes through both.
 
 use std::cell::{Cell, RefCell};
 
@@ -52,7 +52,8 @@ fn in_boilerplate(elements: &[&str]) -> String {
 /// ```
 pub fn sign_in(html: &str, address: &Url) -> SignIn {
     let found = RefCell::new(SignIn::default());
-    // Whether this element, or this text, is in a menu, header or footer. Handlers are called in the order of this list.
+    // Whether this element, or this text, is in a menu, header or footer. Handlers are called in the order of this
+    // list.
     let (is_boilerplate, is_boilerplate_text) = (Cell::new(false), Cell::new(false));
     let label = RefCell::new(String::new());
     let leads_to_provider = |value: Option<String>| {

@@ -9,8 +9,8 @@ use crate::{
     urls,
 };
 
-/// The nodes of `tree` that `keep` marks, wrapped to `width` columns; links become numbers, and their addresses, resolved
-/// against `base`, follow the text.
+/// The nodes of `tree` that `keep` marks, wrapped to `width` columns; links become numbers, and their addresses,
+/// resolved against `base`, follow the text.
 pub(crate) fn text(tree: &Tree, keep: &[bool], base: Option<&Url>, width: usize) -> String {
     let mut html = String::with_capacity(tree.size());
     write(tree, keep, base, ROOT, &mut html);

@@ -102,8 +102,8 @@ fn decoded(json: &str) -> String {
     serde_json::from_str(&quoted).unwrap_or_default()
 }
 
-/// The length of the characters at the start of the inside of a JSON text that are complete, and how the text ends after
-/// them; `None` if it may continue.
+/// The length of the characters at the start of the inside of a JSON text that are complete, and how the text ends
+/// after them; `None` if it may continue.
 fn complete_characters(json: &str) -> (usize, Option<Ended>) {
     let mut at = 0;
     while let Some(c) = json[at..].chars().next() {
@@ -120,7 +120,8 @@ fn complete_characters(json: &str) -> (usize, Option<Ended>) {
     (at, None)
 }
 
-/// The length of the escape at the start of `json`, in which all is ASCII; 0 if it is invalid, `None` if more is needed.
+/// The length of the escape at the start of `json`, in which all is ASCII; 0 if it is invalid, `None` if more is
+/// needed.
 fn escape(json: &[u8]) -> Option<usize> {
     match json.get(1)? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),

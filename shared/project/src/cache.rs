@@ -29,8 +29,8 @@ pub fn is_of_sessions(name: &str) -> bool {
     [BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, CONVERSATIONS, COMMANDS].contains(&name)
 }
 
-/// The folder of this user's caches that belong to no project: `$XDG_CACHE_HOME/ragmaker` or `~/.cache/ragmaker`. `None`
-/// if neither variable has an absolute path.
+/// The folder of this user's caches that belong to no project: `$XDG_CACHE_HOME/ragmaker` or `~/.cache/ragmaker`.
+/// `None` if neither variable has an absolute path.
 pub fn user_cache_folder() -> Option<PathBuf> {
     let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));

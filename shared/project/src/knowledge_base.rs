@@ -83,8 +83,8 @@ pub fn json_of(catalog: &[u8]) -> &[u8] {
     catalog.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(catalog)
 }
 
-/// The possible places of a document whose path in the catalog of `folder` is `given`: relative to this folder, to the working
-/// directory, and to the folder that has a knowledge base's `cache`.
+/// The possible places of a document whose path in the catalog of `folder` is `given`: relative to this folder, to the
+/// working directory, and to the folder that has a knowledge base's `cache`.
 pub fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
     let mut places = vec![folder.join(given)];
     places.extend(std::path::absolute(given));
@@ -92,8 +92,8 @@ pub fn places(given: &str, folder: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// The files beneath the root of the knowledge base that its catalog file `catalog` lists, with links resolved; none of a
-/// catalog that cannot be read.
+/// The files beneath the root of the knowledge base that its catalog file `catalog` lists, with links resolved; none of
+/// a catalog that cannot be read.
 pub fn listed_files(catalog: &Path) -> HashSet<PathBuf> {
     #[derive(Deserialize)]
     struct Listed {

@@ -29,8 +29,8 @@ impl OutputFile {
     /// The longest possible name of a file, relative to the cache folder, for measuring an answer.
     pub const WIDEST: &str = "commands/00000000000000000000-0000000000.log";
 
-    /// A file in the cache folder `cache`, which exists, for output of more than `short` bytes. Without a folder, there is
-    /// no file.
+    /// A file in the cache folder `cache`, which exists, for output of more than `short` bytes. Without a folder, there
+    /// is no file.
     pub fn new(cache: Option<PathBuf>, short: usize) -> Self {
         Self { cache, short, ..Self::default() }
     }

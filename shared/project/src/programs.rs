@@ -141,7 +141,8 @@ impl Program {
         found.ok_or_else(|| self.missing())
     }
 
-    /// The version that `path --version` prints, such as `156.0.8078.79`; `None` if it prints none within three seconds.
+    /// The version that `path --version` prints, such as `156.0.8078.79`; `None` if it prints none within three
+    /// seconds.
     pub fn version(self, path: &Path) -> Option<String> {
         version(path, PRINTING)
     }

@@ -34,8 +34,8 @@ impl Rendered {
     ///
     /// # Errors
     ///
-    /// Those of [`Visit::html`] and [`LoadedPage::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for content that is not a
-    /// document, `EMPTY_CONTENT` for a page without text; [`ragmaker_convert::ERRORS`] for a file.
+    /// Those of [`Visit::html`] and [`LoadedPage::refusal`]; `SELECTOR_NOT_FOUND`, `NOT_A_PAGE` for content that is not
+    /// a document, `EMPTY_CONTENT` for a page without text; [`ragmaker_convert::ERRORS`] for a file.
     pub fn of(visit: &Visit<'_>, selector: Option<&str>) -> Result<Self, Error> {
         let (mut page, content) = Visit { takes_files: true, ..*visit }.html(selector)?;
         if let Some(file) = page.file.take() {

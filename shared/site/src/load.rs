@@ -149,8 +149,8 @@ pub(crate) fn load(
     }
 }
 
-/// The page at `url`, or the one to which it only leads on: of a publisher's Markdown that is short and of the page itself,
-/// the one with more words.
+/// The page at `url`, or the one to which it only leads on: of a publisher's Markdown that is short and of the page
+/// itself, the one with more words.
 ///
 /// # Errors
 ///

@@ -107,8 +107,8 @@ pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) 
     (markdown, indexes)
 }
 
-/// The address of the Markdown of the page at `url` in this way, derived from the page's address. None with a query: one
-/// file cannot be the text of all pages that differ by it.
+/// The address of the Markdown of the page at `url` in this way, derived from the page's address. None with a query:
+/// one file cannot be the text of all pages that differ by it.
 fn guessed(way: MarkdownVariant, url: &Url) -> Option<Url> {
     let path = url.path();
     let path = match way {

@@ -80,8 +80,8 @@ impl Refetch<'_> {
 /// The pages of a site by the section that the catalog records.
 type Sections = BTreeMap<Option<String>, Vec<Url>>;
 
-/// The request for the pages `urls` of one section; requests do not leave it. Of older catalogs it is the folder that the
-/// pages have in common.
+/// The request for the pages `urls` of one section; requests do not leave it. Of older catalogs it is the folder that
+/// the pages have in common.
 fn request<'a>(section: Option<&str>, urls: &'a [Url]) -> Result<SectionRequest<'a>, Error> {
     let start = &urls[0];
     let recorded = section.and_then(|section| Url::parse(section).ok());

@@ -1,8 +1,8 @@
 //! A section of a site: every page below an address, saved.
 //!
-//! Workers take addresses from one queue, breadth first. A page is fetched and converted without a lock (`visit`); the shared
-//! state of the run is changed under a lock. The links of a page are recorded together with the page, so a killed run
-//! continues with the same queue.
+//! Workers take addresses from one queue, breadth first. A page is fetched and converted without a lock (`visit`); the
+//! shared state of the run is changed under a lock. The links of a page are recorded together with the page, so a
+//! killed run continues with the same queue.
 
 use std::{
     collections::HashSet,

@@ -96,8 +96,8 @@ impl<'a> Site<'a> {
         self.rules.refusal(url, reach)
     }
 
-    /// Sends a request within `reach`, and retries it if that may help. This and the request for robots.txt are the only
-    /// requests of a run. `follow` may refuse further redirects.
+    /// Sends a request within `reach`, and retries it if that may help. This and the request for robots.txt are the
+    /// only requests of a run. `follow` may refuse further redirects.
     ///
     /// # Errors
     ///

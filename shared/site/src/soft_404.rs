@@ -39,8 +39,8 @@ struct MissingPage {
 /// How often each word occurs in a page.
 type Words = HashMap<String, usize>;
 
-/// A site's responses to missing pages, which are asked for when the first page is to be compared with them: a run in which
-/// nothing has changed asks for none.
+/// A site's responses to missing pages, which are asked for when the first page is to be compared with them: a run in
+/// which nothing has changed asks for none.
 #[derive(Debug)]
 pub(crate) struct SoftNotFound<'a> {
     scope: &'a Scope,

@@ -115,8 +115,8 @@ impl<'a> CrawlState<'a> {
         matches!(listed.source, Some(DocumentSource::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
     }
 
-    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's index:
-    /// servers show `/docs/index.html` as `/docs/`, too.
+    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's
+    /// index: servers show `/docs/index.html` as `/docs/`, too.
     fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
         let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
             return false;

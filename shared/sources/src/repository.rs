@@ -38,8 +38,8 @@ pub fn address(text: &str, invocation: &Invocation) -> Result<Address, Error> {
     Ok(Address::checked(&path, storage))
 }
 
-/// Refuses a repository on a host that may not be visited. Where this is decided by the host, the server must not send Git
-/// on to another one.
+/// Refuses a repository on a host that may not be visited. Where this is decided by the host, the server must not send
+/// Git on to another one.
 fn checked(address: Address, invocation: &Invocation) -> Result<Address, Error> {
     let Some(host) = address.host() else { return Ok(address) };
     let (domains, network) = (Domains::new(&invocation.host.allow_domain)?, Network::of_browser(&invocation.host));

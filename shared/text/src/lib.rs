@@ -1,6 +1,7 @@
 //! Text files of any size and encoding: their kind, their lines, their text.
 //!
-//! A [`ByteSource`] is read at offsets, never as a whole. [`Unicode`] detects and decodes Unicode encodings without tables.
+//! A [`ByteSource`] is read at offsets, never as a whole. [`Unicode`] detects and decodes Unicode encodings without
+//! tables.
 //! [`identify`] and [`Encoding`] also handle the legacy encodings of the web. [`Reader`] and [`Text`] read all
 //! encodings. [`lines`] finds lines at memory speed, forwards and from the end.
 

@@ -195,8 +195,8 @@ pub(crate) fn plain_text(comment: &str) -> String {
     single_braces(comment).replace('`', "")
 }
 
-/// `description` for a model, without what it says of standard input, which no call in JSON has: the clauses that end with
-/// these words, and such a default.
+/// `description` for a model, without what it says of standard input, which no call in JSON has: the clauses that end
+/// with these words, and such a default.
 fn without_standard_input(description: &str) -> String {
     const STDIN: &str = "standard input";
     let description = description.replace(&format!(" (default: {STDIN})"), "");

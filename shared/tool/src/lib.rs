@@ -72,8 +72,8 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     /// The options whose value is JSON text, such as `--updates`. In JSON arguments, such a value may also be written
     /// as JSON instead of a string with JSON.
     const JSON_TEXTS: &'static [&'static str] = &[];
-    /// The flags that only a command line has: those of [`Tool::stream`], and those for people. Schemas do not show them,
-    /// and JSON arguments cannot set them.
+    /// The flags that only a command line has: those of [`Tool::stream`], and those for people. Schemas do not show
+    /// them, and JSON arguments cannot set them.
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &[];
     /// Does the work.
     ///

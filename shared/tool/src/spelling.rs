@@ -7,15 +7,15 @@ pub(crate) fn field_name(long: &str) -> String {
     long.trim_start_matches('-').replace('-', "_")
 }
 
-/// The key of JSON arguments for the option `long`: the name of its field, or `x` for the switch `--no-x`, which is true
-/// unless it is given.
+/// The key of JSON arguments for the option `long`: the name of its field, or `x` for the switch `--no-x`, which is
+/// true unless it is given.
 pub(crate) fn json_key(long: &str) -> String {
     field_name(long.strip_prefix("--no-").unwrap_or(long))
 }
 
 impl Caller {
-    /// Advice such as `Run ragmaker-browser-open --no-headless.` in the words of this caller: a model has no options, but
-    /// keys.
+    /// Advice such as `Run ragmaker-browser-open --no-headless.` in the words of this caller: a model has no options,
+    /// but keys.
     pub fn advice(self, text: &str) -> String {
         match self {
             Self::Person => text.to_owned(),
@@ -57,10 +57,10 @@ pub(crate) fn tool_name(executable: &str) -> String {
     executable.trim_start_matches("ragmaker-").replace('-', "_")
 }
 
-/// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or that
-/// follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
-/// `browser_open (headless: false)`. Text in double quotes is quoted from the caller and stays unchanged, as do options of
-/// the host.
+/// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or
+/// that follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
+/// `browser_open (headless: false)`. Text in double quotes is quoted from the caller and stays unchanged, as do options
+/// of the host.
 pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
     // The length of `out` where an option would belong to the tool before it.

@@ -127,8 +127,8 @@ fn answer(request: &Request, script: &Script, log: &Mutex<Vec<ReceivedConversati
         log.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         said
     };
-    // Makes the ids of calls unique: a conversation grows. The body was printed again for this number, which was most of
-    // the time of a step in `cargo xtask bench agent`.
+    // Makes the ids of calls unique: a conversation grows. The body was printed again for this number, which was most
+    // of the time of a step in `cargo xtask bench agent`.
     let number = request.body.len();
     let response = if path.ends_with("enerateContent") {
         gemini::answer(&say(gemini::heard(&body)), number, streams)

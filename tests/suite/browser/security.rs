@@ -248,8 +248,8 @@ fn pages_cannot_detect_the_automation() {
     assert!(!request.header("sec-ch-ua").unwrap_or_default().contains("Headless"));
 }
 
-/// A server on a port of its own that is a proxy for names which nobody else knows: it answers each request by `answer`,
-/// which gets the whole address. Requests for itself are counted apart.
+/// A server on a port of its own that is a proxy for names which nobody else knows: it answers each request by
+/// `answer`, which gets the whole address. Requests for itself are counted apart.
 fn proxy(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (port, direct) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));

@@ -1,4 +1,5 @@
-//! `ragmaker-mcp` as a server whose tools a host of ours offers: [`ragmaker_external_tools`] against the real executable.
+//! `ragmaker-mcp` as a server whose tools a host of ours offers: [`ragmaker_external_tools`] against the real
+//! executable.
 
 use ragmaker_config::{Config, Environment, Options};
 use ragmaker_external_tools::{Loaded, RunContext, load};

@@ -121,8 +121,8 @@ impl Approvals {
 }
 
 /// The calls that are approved together with this one: the calls of a tool, or the plain commands with the same program
-/// and subcommand. A line that is more than one plain command, or whose beginning does not say what it does, is approved
-/// only for itself.
+/// and subcommand. A line that is more than one plain command, or whose beginning does not say what it does, is
+/// approved only for itself.
 pub(crate) fn kind(tool: &AvailableTool, details: &Value) -> ApprovalScope {
     let Some(line) = details["command"].as_str() else { return ApprovalScope::Tool(tool.name().to_owned()) };
     let network = details["network"] == true;

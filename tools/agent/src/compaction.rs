@@ -75,8 +75,8 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// Why `summary` may not replace the first `cut` messages: it must not be empty, and must be shorter. `failure` says why
-/// there is none.
+/// Why `summary` may not replace the first `cut` messages: it must not be empty, and must be shorter. `failure` says
+/// why there is none.
 pub(crate) fn refusal(history: &History, cut: usize, summary: &str, failure: Option<String>) -> Option<Refusal> {
     if let Some(reason) = failure {
         return Some(Refusal::Failed(reason));

@@ -1,5 +1,5 @@
-//! The keys that neither files nor requests of a conversation may contain: those of the configuration, and those that the
-//! person types.
+//! The keys that neither files nor requests of a conversation may contain: those of the configuration, and those that
+//! the person types.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -14,9 +14,9 @@ impl KnownKeys {
         Self(Arc::new(RwLock::new(redactor)))
     }
 
-    /// `text` of the person without keys. A key that is recognised in it by its form is known from now on, so what repeats
-    /// it has no key either. Texts of tools are not searched for such forms: files of tests have keys that open nothing, and
-    /// a change of their text would be a change of the file.
+    /// `text` of the person without keys. A key that is recognised in it by its form is known from now on, so what
+    /// repeats it has no key either. Texts of tools are not searched for such forms: files of tests have keys that open
+    /// nothing, and a change of their text would be a change of the file.
     pub(crate) fn of_person(&self, text: &str) -> String {
         self.0.write().unwrap_or_else(PoisonError::into_inner).learn(text);
         self.redacted(text)

@@ -60,8 +60,8 @@ impl Log {
         self.0.is_some()
     }
 
-    /// Adds a line with a request to the model at `endpoint`. The declarations of tools are the same in each request of a
-    /// run, so only the names are written. The instructions and the messages have lines of their own, each only once:
+    /// Adds a line with a request to the model at `endpoint`. The declarations of tools are the same in each request of
+    /// a run, so only the names are written. The instructions and the messages have lines of their own, each only once:
     /// with the whole history in every request, a conversation of 200 turns would fill all files.
     pub(crate) fn request(
         &mut self,

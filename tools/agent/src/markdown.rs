@@ -1,8 +1,8 @@
 //! Markdown for a terminal, rendered while the answer arrives.
 //!
-//! A parser of whole documents would delay an answer until its end, and one of whole lines a long paragraph until its end.
-//! Here text is shown as it comes. Only what the next characters decide is held back: the mark at the beginning of a line, a
-//! heading or a fence until the end of its line, and an open code span, emphasis or link.
+//! A parser of whole documents would delay an answer until its end, and one of whole lines a long paragraph until its
+//! end. Here text is shown as it comes. Only what the next characters decide is held back: the mark at the beginning of
+//! a line, a heading or a fence until the end of its line, and an open code span, emphasis or link.
 
 use crate::sanitize::Cleaner;
 
@@ -12,8 +12,8 @@ const ITALIC: &str = "\u{1b}[3m";
 const CODE: &str = "\u{1b}[36m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// The most bytes of a code span, an emphasis or a link. A mark whose end is further away stands for itself, so that nothing
-/// is held back for long.
+/// The most bytes of a code span, an emphasis or a link. A mark whose end is further away stands for itself, so that
+/// nothing is held back for long.
 const LONGEST: usize = 1_000;
 
 /// Renders text that arrives in pieces, without terminal controls.

@@ -1,5 +1,5 @@
-//! The end of the workflow `ask`: the quotations of the answer are checked against the knowledge bases. The model repairs
-//! those that do not hold, and what still does not hold is marked.
+//! The end of the workflow `ask`: the quotations of the answer are checked against the knowledge bases. The model
+//! repairs those that do not hold, and what still does not hold is marked.
 
 use ragmaker_catalog::Catalog;
 use ragmaker_citation::{ClaimReport, ClaimVerdict, check, claims};

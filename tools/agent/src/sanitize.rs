@@ -1,8 +1,8 @@
 //! Text of tools and models without terminal controls.
 //!
 //! Output has no escape sequences, control characters, and marks that reverse the direction of writing, with which one
-//! line can look like another. In a question to the person, they are shown as escapes ([`visible`]): what a call contains
-//! must not be hidden from whoever approves it.
+//! line can look like another. In a question to the person, they are shown as escapes ([`visible`]): what a call
+//! contains must not be hidden from whoever approves it.
 
 use std::fmt::{self, Write};
 

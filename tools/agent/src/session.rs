@@ -1,8 +1,8 @@
 //! Conversations on disk: one file of JSON lines for each, in the project's cache folder.
 //!
-//! Every event is appended in one write before it is shown, so a killed program loses nothing that was shown. The end of a
-//! turn is forced to the disk, so a power failure loses nothing of the turns before. An incomplete last line is removed
-//! when the conversation continues. The file is locked while it is in use. Only its owner can read it.
+//! Every event is appended in one write before it is shown, so a killed program loses nothing that was shown. The end
+//! of a turn is forced to the disk, so a power failure loses nothing of the turns before. An incomplete last line is
+//! removed when the conversation continues. The file is locked while it is in use. Only its owner can read it.
 
 use std::{
     collections::hash_map::RandomState,
@@ -129,8 +129,8 @@ impl Session {
         self.line(&json!(event))
     }
 
-    /// Forces what was added to the disk, at the end of a turn. For every event it would take longer than all else that a
-    /// step needs.
+    /// Forces what was added to the disk, at the end of a turn. For every event it would take longer than all else that
+    /// a step needs.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         match self.file.sync_data() {
             // Some file systems cannot.

@@ -35,8 +35,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
 
 /// The number of lines of the history that are kept.
 const HISTORY: usize = 1_000;
-/// The maximum number of lines of the text in a call that a question shows, and the most characters of a line. A command is shown
-/// whole.
+/// The maximum number of lines of the text in a call that a question shows, and the most characters of a line. A
+/// command is shown whole.
 const MAX_PREVIEW: (usize, usize) = (40, 2_000);
 
 /// The interval at which a person's editor is interrupted until it returns: a signal just before it waits is lost.
@@ -164,8 +164,8 @@ impl Terminal {
         self.read(question, "")
     }
 
-    /// Asks whether a call may run. `parse` makes the edited text the arguments of the call, or says why it cannot: then
-    /// the person edits again.
+    /// Asks whether a call may run. `parse` makes the edited text the arguments of the call, or says why it cannot:
+    /// then the person edits again.
     pub(crate) fn ask(
         &mut self,
         question: &Question<'_>,

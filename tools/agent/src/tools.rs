@@ -1,8 +1,8 @@
 //! The tools that the model is offered, and the execution of their calls.
 //!
-//! The tools are those of the registry and the external tools of the configuration ([`ragmaker_external_tools`]). Every failure
-//! of a call becomes its result: an unknown tool, invalid arguments, an error, a crash, endless output, a person's
-//! refusal.
+//! The tools are those of the registry and the external tools of the configuration ([`ragmaker_external_tools`]). Every
+//! failure of a call becomes its result: an unknown tool, invalid arguments, an error, a crash, endless output, a
+//! person's refusal.
 
 use std::{
     sync::{Arc, mpsc},

@@ -15,8 +15,8 @@ use url::Url;
 /// How often one page is asked for.
 const TRIES: u32 = 4;
 
-/// How often one page waits for a browser: a grid whose hub restarts may have none for a minute, and the page was not asked
-/// for.
+/// How often one page waits for a browser: a grid whose hub restarts may have none for a minute, and the page was not
+/// asked for.
 const BROWSER_TRIES: u32 = 6;
 
 /// The longest wait that a site may ask for; the answer about the page says when it asks for more.

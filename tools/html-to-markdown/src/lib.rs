@@ -52,7 +52,8 @@ pub struct Args {
     /// folder for a Markdown file with front matter, instead of the Markdown in the answer; created if missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// folder of the knowledge base to save the page in; its catalog is cache/catalog.json in it, and --output-dir is cache/documents unless it is given
+    /// folder of the knowledge base to save the page in; its catalog is cache/catalog.json in it, and --output-dir is
+    /// cache/documents unless it is given
     #[argh(option)]
     pub kb_root: Option<PathBuf>,
     /// catalog file to record the page in, instead of --kb-root

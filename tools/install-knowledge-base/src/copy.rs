@@ -66,8 +66,8 @@ pub(crate) fn add_missing(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the folder `to` and the folders in it the permissions that they have in `from`. Folders that one of the two no longer
-/// has, or does not have yet, are passed over.
+/// Gives the folder `to` and the folders in it the permissions that they have in `from`. Folders that one of the two no
+/// longer has, or does not have yet, are passed over.
 ///
 /// # Errors
 /// The system's error.

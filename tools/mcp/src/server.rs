@@ -42,8 +42,8 @@ const PROGRESS: Duration = Duration::from_secs(1);
 /// The time that a client may cache the list of tools, which stays the same until the program is replaced.
 const LIST_KEEPS: Duration = Duration::from_hours(1);
 
-/// What the client tells its model about the server: of `browser_navigate`, `browser_extract` and `read_file` only those
-/// that are offered.
+/// What the client tells its model about the server: of `browser_navigate`, `browser_extract` and `read_file` only
+/// those that are offered.
 fn instructions(is_offered: impl Fn(&str) -> bool) -> String {
     let uses = [
         ("browser_navigate", "browser_navigate lists a page's links."),

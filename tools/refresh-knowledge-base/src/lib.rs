@@ -126,8 +126,8 @@ impl Args {
     }
 }
 
-/// Whether the knowledge base of `catalog` is in the project or an allowed root. One that is elsewhere may come from somebody
-/// else.
+/// Whether the knowledge base of `catalog` is in the project or an allowed root. One that is elsewhere may come from
+/// somebody else.
 fn is_own(catalog: &Catalog, invocation: &Invocation) -> Result<bool, Error> {
     let roots = Roots::discover(&invocation.host)?;
     let folder = catalog.folder().unwrap_or_default();

@@ -61,8 +61,8 @@ const SET: [(&str, &str); 5] = [
     ("PAGER", "cat"),
 ];
 
-/// The configuration of Git for such a line: it starts no hook or file-system monitor, and prints contents of no other files
-/// than those of which the guard was told.
+/// The configuration of Git for such a line: it starts no hook or file-system monitor, and prints contents of no other
+/// files than those of which the guard was told.
 const GIT: [(&str, &str); 9] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),

@@ -13,7 +13,8 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// The keys of `project`. A configuration that cannot be read names none: its error is that of the tools that need it.
+    /// The keys of `project`. A configuration that cannot be read names none: its error is that of the tools that need
+    /// it.
     pub(crate) fn of(project: &Project, file: Option<&str>) -> Self {
         let config =
             Options::of_process(project.root(), file).and_then(|options| Config::load(project.root(), &options));

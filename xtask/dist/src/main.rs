@@ -1,7 +1,8 @@
 //! `cargo xtask dist`: the release archive for one target.
 //!
 //! The archive has one executable with all tools, and a link to it for each tool: 45 executables of their own would
-//! contain most of the code 45 times. Its folders are those of a prefix such as /usr/local, so installing it is copying.
+//! contain most of the code 45 times. Its folders are those of a prefix such as /usr/local, so installing it is
+//! copying.
 
 mod executable;
 mod stage;

@@ -9,7 +9,8 @@ use anyhow::Context;
 
 use crate::files::root;
 
-/// Each recording: its file in docs/pictures, and the beginnings of its commands with the tools whose examples have them.
+/// Each recording: its file in docs/pictures, and the beginnings of its commands with the tools whose examples have
+/// them.
 const RECORDINGS: [(&str, &[(&str, &str)]); 2] = [
     (
         "gather.svg",

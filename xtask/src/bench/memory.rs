@@ -35,8 +35,8 @@ pub(super) fn peak_of(command: &mut Command) -> anyhow::Result<Option<u64>> {
     Ok(peak)
 }
 
-/// The largest sum of the resident sets of `command` and of all processes that it started, in bytes; `None` where the system
-/// does not report it. It is ended after `limit`.
+/// The largest sum of the resident sets of `command` and of all processes that it started, in bytes; `None` where the
+/// system does not report it. It is ended after `limit`.
 pub(super) fn peak_of_tree(command: &mut Command, limit: Duration) -> anyhow::Result<Option<u64>> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);

@@ -22,7 +22,8 @@ use crate::{
     setup,
 };
 
-/// The maximum number of milliseconds from the order to load the page until its list is drawn and its texts are prepared.
+/// The maximum number of milliseconds from the order to load the page until its list is drawn and its texts are
+/// prepared.
 const OPEN: f64 = 1_000.0;
 /// The maximum number of milliseconds of a key.
 const KEY: f64 = 50.0;

@@ -298,8 +298,8 @@ impl Bench {
     }
 }
 
-/// The time of the processor that `program` takes, in user and system mode, as a shell's `times` tells it: what else the
-/// machine does counts little.
+/// The time of the processor that `program` takes, in user and system mode, as a shell's `times` tells it: what else
+/// the machine does counts little.
 fn processor_time(program: &Path, arguments: &[&str], input: File) -> anyhow::Result<Duration> {
     let mut shell = Command::new("sh");
     shell.args(["-c", "\"$@\" > /dev/null && times", "sh"]).arg(program).args(arguments).stdin(input);

@@ -416,8 +416,8 @@ impl StepTarget for Actor<'_, '_> {
         self.input().keys(&Keys::typing(text))
     }
 
-    // All but the last character comes at once, because each key takes a millisecond. That character has key events, for a
-    // page that listens for keys.
+    // All but the last character comes at once, because each key takes a millisecond. That character has key events,
+    // for a page that listens for keys.
     fn enter(&mut self, text: &str) -> Result<bool, CommandError> {
         let (last, _) = text.char_indices().next_back().unwrap_or_default();
         let (first, last) = text.split_at(last);

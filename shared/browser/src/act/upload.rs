@@ -1,5 +1,5 @@
-//! Uploads by the DevTools socket: to a field for files, or to the file dialog that a click opens. What a field takes is the
-//! same by WebDriver commands.
+//! Uploads by the DevTools socket: to a field for files, or to the file dialog that a click opens. What a field takes
+//! is the same by WebDriver commands.
 
 use std::time::Instant;
 

@@ -71,9 +71,9 @@ pub(crate) fn find(
 /// The page's own element with exactly this role and name, if there is only one.
 ///
 /// Most elements have their role by their kind and their name by their text or label, which `js/candidates.js` tells in
-/// 2 ms. For others, the browser computes the names of the few elements that may have this one: on a page of 500 links, that
-/// takes 14 ms, and later 2 ms, in place of 45 and 30 ms for a query of all names. It then keeps the tree up to date, which
-/// takes 6 ms after each step.
+/// 2 ms. For others, the browser computes the names of the few elements that may have this one: on a page of 500 links,
+/// that takes 14 ms, and later 2 ms, in place of 45 and 30 ms for a query of all names. It then keeps the tree up to
+/// date, which takes 6 ms after each step.
 fn exact(
     frames: &mut Frames,
     socket: &mut TabSocket,

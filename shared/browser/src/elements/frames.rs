@@ -133,7 +133,8 @@ impl Frames {
         Ok(found)
     }
 
-    /// Asks a frame what the script [`EXPAND`], [`CONSENT`] or [`SCREENSHOT`] answers to `asked`: what, and what is given.
+    /// Asks a frame what the script [`EXPAND`], [`CONSENT`] or [`SCREENSHOT`] answers to `asked`: what, and what is
+    /// given.
     pub(crate) fn run(
         &mut self,
         socket: &mut TabSocket,
@@ -182,7 +183,8 @@ impl Frames {
         Ok(Some(FoundObjects { objects, is_certain }))
     }
 
-    /// Lets the browser keep the accessibility tree of the page up to date from here on: each question would build it anew.
+    /// Lets the browser keep the accessibility tree of the page up to date from here on: each question would build it
+    /// anew.
     pub(super) fn keep_tree(&mut self, socket: &mut TabSocket, until: Instant) -> Result<(), CommandError> {
         if !self.keeps_tree {
             socket.ask(None, "Accessibility.enable", &json!({}), until)?;

@@ -53,8 +53,8 @@ impl Locator {
         numbered().map_or((text, None), |(text, number)| (text, Some(number)))
     }
 
-    /// The ways to find an element by what it shows, then by CSS: the operation of `js/page.js`, its text, and the number of
-    /// the element among those that it finds.
+    /// The ways to find an element by what it shows, then by CSS: the operation of `js/page.js`, its text, and the
+    /// number of the element among those that it finds.
     pub(crate) fn shown_as(&self) -> impl Iterator<Item = (&'static str, &str, Option<usize>)> {
         let (plain, number) = Self::numbered(&self.text);
         let texts = [Some((self.text.as_str(), None)), number.map(|number| (plain, Some(number)))];

@@ -2,12 +2,13 @@
 //!
 //! The page is polled until one of these conditions ends the wait; [`Ready`] names it:
 //!
-//! - `selector`: an element matches the selector of the call. A call with a selector uses no other condition; if no element
-//!   matches in time, it fails with [`SELECTOR_NOT_FOUND`].
+//! - `selector`: an element matches the selector of the call. A call with a selector uses no other condition; if no
+//!   element matches in time, it fails with [`SELECTOR_NOT_FOUND`].
 //! - `idle`: document and network are idle, and no timer or worker that could add content is pending.
 //! - `content`: the content no longer changes, and the open requests cannot add content: images, fonts, connections for
 //!   updates, or, if the page has text, requests to other sites.
-//! - `cap`: the total time limit has passed ([`limits`]), or a request that could add content has exceeded its own limit.
+//! - `cap`: the total time limit has passed ([`limits`]), or a request that could add content has exceeded its own
+//!   limit.
 //!
 //! [`WaitOutcome`] also lists the hosts of the open requests. Repeated requests of a polling page are not counted.
 //!
@@ -47,26 +48,27 @@
 //!
 //! "Open" means that the page is not waited for because of this request; a page that is ready otherwise is `content`.
 //!
-//! **Silent hosts.** A dead host and a slow host cannot be distinguished until one of them answers. So a host of another
-//! site that has not answered for `probe_after` is probed: its `/robots.txt` is requested. A live host answers such a
-//! small request at once, even if the page's request takes longer, and is waited for. A host that does not answer in time
-//! is silent. The page's own server is probed at the same time, and its answer sets the time limit: on a busy machine all
-//! answers are late, and a late answer does not mean a dead host. Each tab remembers silent hosts for some minutes
-//! ([`SilentHosts`]) and hardly waits for them again.
+//! **Silent hosts.** A dead host and a slow host cannot be distinguished until one of them answers. So a host of
+//! another site that has not answered for `probe_after` is probed: its `/robots.txt` is requested. A live host answers
+//! such a small request at once, even if the page's request takes longer, and is waited for. A host that does not
+//! answer in time is silent. The page's own server is probed at the same time, and its answer sets the time limit: on a
+//! busy machine all answers are late, and a late answer does not mean a dead host. Each tab remembers silent hosts for
+//! some minutes ([`SilentHosts`]) and hardly waits for them again.
 //!
 //! **Activity without new content.** A successful answer restarts the idle time of the page, and so does a timer, for a
-//! limited time. A failed request to another host, or an answer as long as the one before, does not restart it. In a page
-//! with text, the timers that cause such a request or follow on it do not restart it either.
+//! limited time. A failed request to another host, or an answer as long as the one before, does not restart it. In a
+//! page with text, the timers that cause such a request or follow on it do not restart it either.
 //!
-//! **A blocked parser.** A script or style sheet of a silent host, placed before the page's own text, blocks the parser.
-//! The protocol cannot end a single request. So the page is loaded again without that host ([`WaitResult::Blocked`]).
+//! **A blocked parser.** A script or style sheet of a silent host, placed before the page's own text, blocks the
+//! parser. The protocol cannot end a single request. So the page is loaded again without that host
+//! ([`WaitResult::Blocked`]).
 //!
-//! Measured on 66 saved pages whose third parties accept connections and never answer, on two busy cores: with fixed limits
-//! and without probes, `browser-extract` took 1.7 s in the median and 17.1 s at p90. With probes, it takes 0.9 s and 1.5 s,
-//! and finds the same words.
+//! Measured on 66 saved pages whose third parties accept connections and never answer, on two busy cores: with fixed
+//! limits and without probes, `browser-extract` took 1.7 s in the median and 17.1 s at p90. With probes, it takes 0.9 s
+//! and 1.5 s, and finds the same words.
 //!
-//! All time limits are in one table, [`limits`]; the page scripts receive theirs as arguments. The script run that finds the
-//! page ready also returns the content, so the page cannot change between the two.
+//! All time limits are in one table, [`limits`]; the page scripts receive theirs as arguments. The script run that
+//! finds the page ready also returns the content, so the page cannot change between the two.
 
 mod network;
 mod script;

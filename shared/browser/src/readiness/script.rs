@@ -1,8 +1,8 @@
 //! The scripts that run in pages, and what each part provides.
 //!
-//! `js/watch.js` runs in every document of a tab before the page's own scripts, and counts the pending timers and workers.
-//! The page script runs in an isolated world, repeatedly until the page is ready, and returns state, facts and content of
-//! the page in one answer. It is the concatenation of these parts, in this order:
+//! `js/watch.js` runs in every document of a tab before the page's own scripts, and counts the pending timers and
+//! workers. The page script runs in an isolated world, repeatedly until the page is ready, and returns state, facts and
+//! content of the page in one answer. It is the concatenation of these parts, in this order:
 //!
 //! | part | provides |
 //! |---|---|
@@ -68,8 +68,8 @@ impl PageScript {
         Self { body: [DOCUMENT, PAGE_STATE, SIGN_IN, FACTS, take, COLLECT].join("\n"), selector }
     }
 
-    /// The arguments of the script: the selector to wait for, whether to take the content now, in any state (`takeNow`), and
-    /// whether the page was ready before.
+    /// The arguments of the script: the selector to wait for, whether to take the content now, in any state
+    /// (`takeNow`), and whether the page was ready before.
     pub(crate) fn arguments(&self, wait_for: Option<&str>, now: bool, is_known: bool) -> Value {
         json!([wait_for, now, self.selector, LIMITS.page, is_known])
     }

@@ -1,8 +1,8 @@
-//! Steps by WebDriver commands alone: the driver clicks, points and types as a person would, and the same scripts find the
-//! elements.
+//! Steps by WebDriver commands alone: the driver clicks, points and types as a person would, and the same scripts find
+//! the elements.
 //!
-//! The elements are those of the page itself and of its open shadow roots. Frames are not searched: a command in a frame
-//! needs the session to be switched to it first.
+//! The elements are those of the page itself and of its open shadow roots. Frames are not searched: a command in a
+//! frame needs the session to be switched to it first.
 
 use std::{
     cell::Cell,

@@ -73,7 +73,8 @@ fn with_items(words: &[String], items: &str) -> Option<Vec<String>> {
     Some(command)
 }
 
-/// The commands that the words of a command run if it, or the command in it, is `xargs` or `parallel` and reads `items`.
+/// The commands that the words of a command run if it, or the command in it, is `xargs` or `parallel` and reads
+/// `items`.
 pub(super) fn with_all_items(words: &[String], items: &str) -> Vec<Vec<String>> {
     stages(words).filter_map(|stage| with_items(stage, items)).collect()
 }

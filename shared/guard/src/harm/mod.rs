@@ -1,8 +1,9 @@
 //! Harm: lines that are always blocked, and the possible effects of other lines, for the person who decides.
 //!
-//! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, calls functions,
-//! and substitutes variables that the line sets. A value that the line does not contain is not considered harmful: a
-//! line that this module does not recognise as harmful still needs an approval, unless `plain` and `programs` allow it.
+//! This module interprets a line broadly: it removes wrappers such as `sudo`, reads lines inside lines, calls
+//! functions, and substitutes variables that the line sets. A value that the line does not contain is not considered
+//! harmful: a line that this module does not recognise as harmful still needs an approval, unless `plain` and
+//! `programs` allow it.
 
 mod code;
 mod commands;

@@ -1,9 +1,10 @@
-//! The files whose contents a command of Git prints. None of them may be one with keys, in the working tree or in history.
+//! The files whose contents a command of Git prints. None of them may be one with keys, in the working tree or in
+//! history.
 //!
-//! Git itself is asked with the arguments of the command ([`WorkTree`]): it prints the names of the same files instead of
-//! their contents. So a repository that tracks a file with keys, or once tracked one, needs no approval for commands that do
-//! not print it. A parser of the index alone cannot tell what revisions contain, and what Git does not answer in time needs
-//! an approval.
+//! Git itself is asked with the arguments of the command ([`WorkTree`]): it prints the names of the same files instead
+//! of their contents. So a repository that tracks a file with keys, or once tracked one, needs no approval for commands
+//! that do not print it. A parser of the index alone cannot tell what revisions contain, and what Git does not answer
+//! in time needs an approval.
 
 use ragmaker_git::WorkTree;
 

@@ -1,7 +1,8 @@
-//! Extras: what stands in or after an article and is no part of it, such as links to related articles and buttons to share.
+//! Extras: what stands in or after an article and is no part of it, such as links to related articles and buttons to
+//! share.
 //!
-//! The model knows them by their words and names, but a page of a design that it has not seen may hide them from it. What
-//! an element is called, or what introduces a list of links, decides here if it is certain.
+//! The model knows them by their words and names, but a page of a design that it has not seen may hide them from it.
+//! What an element is called, or what introduces a list of links, decides here if it is certain.
 
 use super::{blocks::Blocks, names::each_word};
 use crate::{

@@ -1,8 +1,8 @@
 //! Documentation generators: the element that holds the content of their pages.
 //!
-//! A generator writes each page in the same way, so its content needs no model: it is the main element without the parts
-//! that the generator adds, such as links to the source. A page is recognised by `<meta name="generator">`, or by the names
-//! of its main element if only one generator uses them.
+//! A generator writes each page in the same way, so its content needs no model: it is the main element without the
+//! parts that the generator adds, such as links to the source. A page is recognised by `<meta name="generator">`, or by
+//! the names of its main element if only one generator uses them.
 
 use super::{
     rules::remove_boilerplate,

@@ -39,8 +39,8 @@ const FOLDED: [&str; 22] = [
 ];
 
 /// Removes from `keep` what no control shows: hidden microdata, hidden parts of lines, and short hidden elements that
-/// neither a link nor a button names and that are not called like folded ones. A page that hides most of what is kept, until a
-/// script shows it, is left as it is.
+/// neither a link nor a button names and that are not called like folded ones. A page that hides most of what is kept,
+/// until a script shows it, is left as it is.
 pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
     let is_hidden = |id: Id| tree.node(id).hidden && !matches!(tree.tag(id), Tag::Noscript | Tag::Template);
     let hidden: Vec<Id> = (1..tree.len()).filter(|&id| keep[id] && is_hidden(id)).collect();

@@ -1,7 +1,7 @@
 //! Leads: the text between the heading of an article and its first paragraph, which sums the article up.
 //!
-//! It is often in another element than the article's text, and the model has seen few of them. What an element is called,
-//! or what the page says as its description, tells them.
+//! It is often in another element than the article's text, and the model has seen few of them. What an element is
+//! called, or what the page says as its description, tells them.
 
 use foldhash::HashSet;
 

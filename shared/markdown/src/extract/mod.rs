@@ -1,20 +1,20 @@
 //! Main-content extraction: which blocks of a page are content and which are boilerplate.
 //!
-//! 1. [`blocks`] splits the page into blocks, which are runs of inline content, and counts the content of each block and
-//!    of each of its ancestors.
-//! 2. [`features`] describes each block by numbers: its text, its neighbours, its ancestors, the hints of names and short
-//!    texts ([`names`]), its position ([`places`]), and the page ([`page`]).
+//! 1. [`blocks`] splits the page into blocks, which are runs of inline content, and counts the content of each block
+//!    and of each of its ancestors.
+//! 2. [`features`] describes each block by numbers: its text, its neighbours, its ancestors, the hints of names and
+//!    short texts ([`names`]), its position ([`places`]), and the page ([`page`]).
 //! 3. [`words`] scores the words in and around each block with a linear model, for the predicted kind of page.
-//! 4. [`model`] predicts the probability that a block is content, from its features, its text score, and the text scores
-//!    of neighbouring blocks and of its sibling group (stacking: Wolpert, "Stacked generalization", 1992).
-//! 5. [`choose`] moves the probabilities within a sibling group towards each other and selects the blocks with the highest
-//!    expected F1, so no fixed threshold is used. If that F1 is low, nothing is selected: then the page is a template whose
-//!    content is loaded by a script.
+//! 4. [`model`] predicts the probability that a block is content, from its features, its text score, and the text
+//!    scores of neighbouring blocks and of its sibling group (stacking: Wolpert, "Stacked generalization", 1992).
+//! 5. [`choose`] moves the probabilities within a sibling group towards each other and selects the blocks with the
+//!    highest expected F1, so no fixed threshold is used. If that F1 is low, nothing is selected: then the page is a
+//!    template whose content is loaded by a script.
 //! 6. [`rules`] corrects the selection where the structure decides: hidden messages, the rest of an item or a row,
 //!    images between content, code after content, heads of tables, marked navigation, headings.
 //!
-//! 7. [`leads`] adds the lead of an article, and [`extras`] drops links to other articles and the like, if names or words
-//!    make them certain.
+//! 7. [`leads`] adds the lead of an article, and [`extras`] drops links to other articles and the like, if names or
+//!    words make them certain.
 //!
 //! For the pages of documentation generators, [`generators`] names the main element, and no model is needed.
 //!

@@ -59,8 +59,8 @@ fn is_heading_of_section(tree: &Tree, id: Id) -> bool {
 }
 
 /// Removes what the author marks as navigation or as a button, unless it is most of what is kept. A button with more
-/// words than a label may be a question that unfolds its answer, and one that is all of a heading names the section that
-/// it unfolds.
+/// words than a label may be a question that unfolds its answer, and one that is all of a heading names the section
+/// that it unfolds.
 pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
     let kept = Kept::new(tree, keep);
     let mut id = 1;
@@ -127,8 +127,8 @@ impl Kept {
     }
 }
 
-/// Drops a heading that ends what is chosen: what it heads is not chosen. The model is not sure of such a heading, so that
-/// it would come and go with what is around the content.
+/// Drops a heading that ends what is chosen: what it heads is not chosen. The model is not sure of such a heading, so
+/// that it would come and go with what is around the content.
 pub(super) fn drop_last_heading(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
     let is_heading = |at: usize| tree.tag(blocks.list[at].container).heading_level().is_some_and(|level| level > 1);
     let worded = (0..chosen.len()).rev().filter(|&at| chosen[at] && blocks.list[at].counts.words > 0.0);

@@ -25,8 +25,8 @@ impl Renderer<'_> {
         self.fenced(text, &self.language(id));
     }
 
-    /// The `<code>` that is the whole content of a `<pre>`. Programs that indent XHTML, as those that make books do, put
-    /// line ends and white space around it.
+    /// The `<code>` that is the whole content of a `<pre>`. Programs that indent XHTML, as those that make books do,
+    /// put line ends and white space around it.
     fn only_code(&self, pre: Id) -> Option<Id> {
         let is_blank = |id: &Id| self.tree.tag(*id) == Tag::Text && self.tree.text(*id).trim().is_empty();
         let mut content = self.children(pre).filter(|id| !is_blank(id));

@@ -202,8 +202,8 @@ impl Renderer<'_> {
         out.extend([" \"", &self.attribute_text(title, place).replace('"', "\\\""), "\""]);
     }
 
-    /// Whether a title has a word that is in neither the text nor the address, and is not the kind of what documentation
-    /// links to.
+    /// Whether a title has a word that is in neither the text nor the address, and is not the kind of what
+    /// documentation links to.
     fn says_more(&self, title: &str, id: Id) -> bool {
         let alternative = self.tree.attr(id, Attr::Alt).unwrap_or_default();
         let address =

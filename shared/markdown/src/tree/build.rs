@@ -17,8 +17,8 @@ use crate::{
     tag::{Attr, Tag},
 };
 
-/// The maximum number of elements that `lol_html` waits for the end tags of: each takes ten times the memory of a node. Where
-/// there are more, it is restarted inside of the elements that are open in the tree.
+/// The maximum number of elements that `lol_html` waits for the end tags of: each takes ten times the memory of a node.
+/// Where there are more, it is restarted inside of the elements that are open in the tree.
 pub(super) const MAX_UNCLOSED: usize = 8192;
 
 /// The longest start tag that `lol_html` is given again with its attributes, which only selectors need.

@@ -1,20 +1,20 @@
 //! The HTML parser: a page as a flat tree, built from the events of `lol_html`.
 //!
-//! `lol_html` is a streaming rewriter: it reports start tags, end tags and text, but builds no tree. This module builds the
-//! tree by the HTML standard's rules for implied end tags and table scopes. The reasons against html5ever's tree, measured
-//! on 181 news pages:
+//! `lol_html` is a streaming rewriter: it reports start tags, end tags and text, but builds no tree. This module builds
+//! the tree by the HTML standard's rules for implied end tags and table scopes. The reasons against html5ever's tree,
+//! measured on 181 news pages:
 //!
 //! - Speed: 228 MB/s for this tree, 107 MB/s for html5ever's `RcDom`.
 //! - Memory: a node takes 16 bytes ([`node::Node`]), and about 200 with html5ever. A page can have a tag in every third
 //!   byte, and a conversion may use ten times the memory of the page (`tests/memory.rs`).
 //! - Bounds: at most [`MAX_DEPTH`] elements are open, so every walk of a tree is bounded, recursive or not.
 //!
-//! The disadvantage: a page whose tags overlap, such as `<b><p></b>`, needs the complete tree construction of the standard.
-//! html5ever parses and serializes such a page, and this module reads the result ([`repair`]).
+//! The disadvantage: a page whose tags overlap, such as `<b><p></b>`, needs the complete tree construction of the
+//! standard. html5ever parses and serializes such a page, and this module reads the result ([`repair`]).
 //!
-//! Two properties of `lol_html` need a workaround. It reads the content of some elements as raw text, like a browser with
-//! scripts, so these elements are renamed before ([`source::renames`]). It keeps about 160 bytes for each element without an
-//! end tag, so it is restarted when there are too many of them ([`build::MAX_UNCLOSED`]).
+//! Two properties of `lol_html` need a workaround. It reads the content of some elements as raw text, like a browser
+//! with scripts, so these elements are renamed before ([`source::renames`]). It keeps about 160 bytes for each element
+//! without an end tag, so it is restarted when there are too many of them ([`build::MAX_UNCLOSED`]).
 //!
 //! | file | content |
 //! |---|---|

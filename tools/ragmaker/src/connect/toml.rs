@@ -3,8 +3,8 @@
 use serde_json::Value;
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
-/// `text` with `value` as the entry. What the person added to it stays, unless `replace` is set; the tables in the entry
-/// only get what they lack.
+/// `text` with `value` as the entry. What the person added to it stays, unless `replace` is set; the tables in the
+/// entry only get what they lack.
 ///
 /// # Errors
 ///

@@ -1,5 +1,6 @@
 //! `browser-act` in an open page of 500 links: a step compared with the page's own time for it, ten steps in one call
-//! compared with one, and compared with agent-browser's `batch` and a script of `@playwright/cli`. Then the sizes of answers.
+//! compared with one, and compared with agent-browser's `batch` and a script of `@playwright/cli`. Then the sizes of
+//! answers.
 
 use std::{
     process::{Command, Stdio},

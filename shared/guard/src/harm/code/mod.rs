@@ -1,8 +1,8 @@
 //! Code in an argument, such as `python3 -c CODE`: the files that it deletes or writes, and the commands that it runs.
 //!
-//! The calls of the code are parsed, and their arguments are computed where they consist of texts, known variables, home
-//! directories and joined paths. Names that the code gives to modules and functions are followed. Everything else is
-//! unknown. Code that is not recognised as harmful still needs an approval.
+//! The calls of the code are parsed, and their arguments are computed where they consist of texts, known variables,
+//! home directories and joined paths. Names that the code gives to modules and functions are followed. Everything else
+//! is unknown. Code that is not recognised as harmful still needs an approval.
 
 mod calls;
 mod functions;
@@ -155,7 +155,8 @@ impl Reader<'_, '_, '_> {
         begins
     }
 
-    /// The variable of `for x in LIST` and `for (const x of LIST)` at a token, and the number of tokens before the list.
+    /// The variable of `for x in LIST` and `for (const x of LIST)` at a token, and the number of tokens before the
+    /// list.
     fn loop_variable(&self, at: usize) -> Option<(String, usize)> {
         let is_word = |at: usize, words: &[&str]| matches!(self.tokens.get(at), Some(Token::Name(name)) if words.contains(&name.as_str()));
         if !is_word(at, &["for"]) {

@@ -1,6 +1,6 @@
-//! Code of Python, Perl, Ruby, JavaScript, PHP, Lua and awk as tokens. Their names, texts and operators are similar enough
-//! for one lexer. A text with expressions in it becomes its parts, joined by `+`. A shell line between backticks becomes a
-//! call of `system`.
+//! Code of Python, Perl, Ruby, JavaScript, PHP, Lua and awk as tokens. Their names, texts and operators are similar
+//! enough for one lexer. A text with expressions in it becomes its parts, joined by `+`. A shell line between backticks
+//! becomes a call of `system`.
 
 use std::iter::Peekable;
 use std::str::Chars;
