@@ -116,6 +116,9 @@ fn every_option_is_completed_in_every_shell() {
         assert!(printed_files.starts_with(&format!("wrote {files} files")), "{printed_files}");
     }
     let powershell = printed(ragmaker(&project, &["completions", "powershell"]));
+    // PowerShell accepts `using` only before all other statements.
+    assert!(powershell.starts_with("using namespace "), "{powershell:.200}");
+    assert_eq!(powershell.matches("using namespace System.Management.Automation\n").count(), 1);
     for part in [
         "Register-ArgumentCompleter -Native -CommandName 'ragmaker'",
         "Register-ArgumentCompleter -Native -CommandName 'ragmaker-read-file'",

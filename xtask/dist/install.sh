@@ -60,6 +60,8 @@ fi
 
 tar -xzf "$archive"
 mkdir -p "$prefix"
+# A running executable cannot be overwritten, and a link would be followed.
+rm -f "$prefix/bin/ragmaker"
 cp -R "$folder/." "$prefix/"
 echo "RAGMaker $version is installed in $prefix."
 case :$PATH: in

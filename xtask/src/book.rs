@@ -1,8 +1,7 @@
 //! `book`: the documentation as a site with search, built by mdBook.
 //!
 //! mdBook reads one folder. The pages are in several: docs/, the tools' folders, the root. They are copied into one,
-//! with their links changed accordingly, so that there is one text of each and its links lead somewhere in the
-//! repository as well. Then every link and anchor of the site is checked.
+//! and their links are changed. So each page exists once, and its links also work in the repository. Then every link and anchor of the site is checked.
 
 mod links;
 mod source;

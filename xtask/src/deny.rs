@@ -21,7 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         command.args(["--all-features", "--locked"]).current_dir(root());
         command
     };
-    // It warns of every crate that is there in two versions, which is allowed: run_visibly if it fails.
+    // It warns of every crate that is there in two versions, which is allowed, so its output is shown only if it fails.
     quiet(&format!("cargo deny check {}", CHECKS.join(" ")), command().arg("check").args(CHECKS))?;
     if !fetched(&mut command()) {
         println!("advisories were not checked: their database cannot be reached");

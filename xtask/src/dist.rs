@@ -1,5 +1,5 @@
-//! `dist` and `package`: the release archive, and the packages for crates.io. The program that makes it is a package of
-//! its own, so that other tasks start sooner.
+//! `dist` and `package`: the release archive, and the packages for crates.io. A package of its own makes
+//! both, so that other tasks start sooner.
 
 use argh::FromArgs;
 

@@ -24,8 +24,8 @@ use crate::{
 /// The maximum number of pixels of a side, which is what WebP can hold.
 const MAX_SIDE: f64 = 16_383.0;
 
-/// The part of the remaining time that may be waited for them.
-pub(crate) const PICTURES_SHARE: u32 = 2;
+/// The part of the remaining time that may be waited for the images.
+pub(crate) const IMAGES_SHARE: u32 = 2;
 
 /// The maximum number of numbers that are drawn.
 const MAX_NUMBERS: usize = 500;
@@ -110,7 +110,7 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
             self.command("Network.setCacheDisabled", &json!({"cacheDisabled": true}))?;
         }
         let selector = if let ScreenshotArea::Element(selector) = area { Some(selector) } else { None };
-        let left = self.until.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
+        let left = self.until.saturating_duration_since(Instant::now()) / IMAGES_SHARE;
         let given = json!({
             "selector": selector, "whole": area == ScreenshotArea::FullPage, "refresh": refresh,
             "patience": limits::IMAGES_TIMEOUT.min(left).as_millis() as u64,

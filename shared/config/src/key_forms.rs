@@ -42,6 +42,9 @@ const AWS: [&str; 2] = ["AKIA", "ASIA"];
 /// The shortest line of a private key that counts; the last one may have a few characters.
 const SHORTEST_LINE: usize = 16;
 
+/// The length of a line of a private key that is not its last one, in the shorter of the usual forms.
+const FULL_LINE: usize = 64;
+
 /// The keys in `text`. Of a private key, each line.
 pub(crate) fn keys(text: &str) -> Vec<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -88,13 +91,18 @@ fn private_keys(text: &str) -> impl Iterator<Item = &str> {
         let rest = &text[at + start.len()..];
         let (kind, rest) = rest.split_once("-----")?;
         let is_private = kind.ends_with("PRIVATE KEY") || kind.ends_with("PRIVATE KEY BLOCK");
-        is_private.then(|| rest.split("-----END ").next().unwrap_or(rest))
+        // After a key without an end, the text goes on with words and paths, which are shorter than a line of a key.
+        is_private.then(|| match rest.split_once("-----END ") {
+            Some((key, _)) => (key, SHORTEST_LINE),
+            None => (rest, FULL_LINE),
+        })
     });
-    // In JSON, `\n` is two characters.
-    let lines = blocks.flat_map(|block| block.split(['\n', '\r', '\\', ' ', '"']));
-    lines
-        .map(|line| line.trim().trim_start_matches('n'))
-        .filter(|line| line.len() >= SHORTEST_LINE && !line.contains(':'))
+    let is_base64 = |line: &str| line.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    blocks.flat_map(move |(block, shortest)| {
+        // In JSON, `\n` is two characters.
+        let lines = block.split(['\n', '\r', '\\', ' ', '"']).map(|line| line.trim().trim_start_matches('n'));
+        lines.filter(move |line| line.len() >= shortest && is_base64(line))
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +174,7 @@ mod tests {
             "task-1234567890abcdef1234567890",
             "https://example.org/a?b=c#d",
             "-----BEGIN CERTIFICATE-----",
+            "-----BEGIN RSA PRIVATE KEY----- is the first line of /usr/local/share/ragmaker/example/key",
         ] {
             assert!(keys(text).is_empty(), "{text}: {:?}", keys(text));
         }

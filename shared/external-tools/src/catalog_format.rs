@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn a_dialect_is_known_by_its_form() {
         let of = |catalog: Value, calls: bool| -> Vec<CatalogFormat> {
-            entries(&catalog, calls).unwrap().into_iter().map(|(dialect, _)| dialect).collect()
+            entries(&catalog, calls).unwrap().into_iter().map(|(format, _)| format).collect()
         };
         let ours =
             json!({"tools": [{"name": "a", "annotations": {}}, {"name": "b", "command": "b", "parameters": {}}]});

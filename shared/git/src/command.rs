@@ -213,6 +213,8 @@ fn wait(child: &mut Child, out: &File, limit: Duration) -> Result<Result<(), Str
         let status = child.try_wait().map_err(|error| GIT_FAILED.error(format!("git: {error}")))?;
         if let Some(status) = status {
             let said = said.join().unwrap_or_default();
+            // A process that a signal ended says nothing.
+            let said = if said.trim().is_empty() && status.code() != Some(1) { status.to_string() } else { said };
             return Ok(if status.success() { Ok(()) } else { Err(said) });
         }
         let large = out.metadata().is_ok_and(|metadata| metadata.len() > MAX);

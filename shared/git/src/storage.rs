@@ -152,7 +152,14 @@ impl Storage {
             let name = entry.file_name();
             let text = name.to_string_lossy();
             let is_read = text == "index" || text.starts_with("sharedindex.") || text.ends_with("_HEAD");
-            if is_read && entry.path().is_file() {
+            if text == "index" {
+                // Git may write the index to refresh it, so the user's own is copied. Its time decides which files Git
+                // compares by content.
+                let copy = view.join(&name);
+                fs::copy(entry.path(), &copy)?;
+                let modified = fs::metadata(entry.path())?.modified()?;
+                fs::File::options().append(true).open(copy)?.set_modified(modified)?;
+            } else if is_read && entry.path().is_file() {
                 link(&entry.path(), &view.join(name))?;
             }
         }

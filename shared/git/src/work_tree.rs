@@ -17,7 +17,7 @@ use crate::{
     command::{Network, git, run_within},
 };
 
-/// The longest that a question may take. A person who waits for an answer can rather be asked.
+/// The longest that a question may take. After that, a person is asked.
 const LIMIT: Duration = Duration::from_secs(3);
 
 /// A working tree.

@@ -69,7 +69,9 @@ fn found(cwd: &Path) -> Result<Option<(&Path, PathBuf)>, Reason> {
             Some(path) => Ok(Some((top, top.join(path.trim())))),
             None => Err(Reason::new("git", format!("{} is not understood", own.display()))),
         },
-        Err(_) => Ok(Some((top, own))),
+        Err(_) if ["HEAD", "objects", "refs"].iter().all(|part| own.join(part).exists()) => Ok(Some((top, own))),
+        // Git ignores such a folder and looks for a repository further up.
+        Err(_) => Err(Reason::new("git", format!("{} is not a complete repository", own.display()))),
     }
 }
 

@@ -77,6 +77,8 @@ const PRINTING: &[&str] = &[
     "git -C api log -p",
     "sh -c 'git log -p'",
     "git status && grep -r x .",
+    "git for-each-ref --format='%(raw)'",
+    "git log -L 1,1:README.md HEAD^!",
     "git show light",
     "git show heavy",
     "git show HEAD^{}",
@@ -134,6 +136,8 @@ fn git_needs_approval_to_print_files_with_keys() {
         "git diff",
         "git diff --cached",
         "git diff --check",
+        "git status -v",
+        "git status -vv",
         "git grep one",
         "git grep -L x",
         "git stash show -p",
@@ -173,7 +177,10 @@ fn git_needs_approval_to_print_files_with_keys() {
         [format!("git show {blob}"), format!("git cat-file blob {blob}"), format!("git diff {blob} README.md")];
     repository.check(LineVerdict::Ask, &of_blob.each_ref().map(String::as_str));
     repository.write("api/.env", "KEY=y\n");
-    repository.check(LineVerdict::Ask, &["git diff", "git diff HEAD", "git diff -p --stat"]);
+    repository.check(
+        LineVerdict::Ask,
+        &["git diff", "git diff HEAD", "git diff -p --stat", "git status -v", "git status -vv"],
+    );
     repository.check(LineVerdict::Run, &["git diff --cached", "git diff --stat", "git diff -- src"]);
     repository.git(&["stash", "-q"]);
     repository.check(LineVerdict::Ask, &["git stash show -p", "git show stash@{0}"]);

@@ -15,7 +15,7 @@ pub struct DocumentKey<'s> {
 }
 
 impl<'s> DocumentKey<'s> {
-    /// The place of the document at `url`.
+    /// The identity of the document at `url`.
     pub fn at(url: &'s str) -> Self {
         Self { url, was: None, named_after: None, moved: false }
     }

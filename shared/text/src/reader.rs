@@ -20,10 +20,10 @@ pub struct Reader<'a> {
     /// The start of the source, which was read already.
     head: &'a [u8],
     at: u64,
-    state: LineEnd,
+    state: EncodingState,
 }
 
-enum LineEnd {
+enum EncodingState {
     /// Only ASCII so far; the encoding is not known yet.
     Plain,
     /// The rest is UTF-8.
@@ -44,7 +44,7 @@ struct Decoding {
 impl<'a> Reader<'a> {
     /// A reader of `source`, which starts with `head`: [`SAMPLE`] bytes, or the whole source.
     pub fn new(source: &'a ByteSource, head: &'a [u8]) -> Self {
-        let mut reader = Self { source, head, at: 0, state: LineEnd::Plain };
+        let mut reader = Self { source, head, at: 0, state: EncodingState::Plain };
         if decides(head, source) {
             reader.take_for(identify_head(head));
         }
@@ -54,27 +54,27 @@ impl<'a> Reader<'a> {
     /// The whole text, if it is UTF-8 and complete in the head.
     pub fn whole_if_utf8(&self) -> Option<&'a [u8]> {
         let whole = self.source.size() <= self.head.len() as u64;
-        let passes = matches!(self.state, LineEnd::Plain | LineEnd::Utf8);
+        let passes = matches!(self.state, EncodingState::Plain | EncodingState::Utf8);
         if whole && passes { self.head.get(usize::try_from(self.at).ok()?..) } else { None }
     }
 
     /// Whether reading ended because the source is not text.
     pub fn is_not_text(&self) -> bool {
-        matches!(self.state, LineEnd::NotText)
+        matches!(self.state, EncodingState::NotText)
     }
 
     /// Sets the encoding of the following bytes.
     fn take_for(&mut self, found: Option<Identified>) {
         self.state = match found {
-            None => LineEnd::NotText,
+            None => EncodingState::NotText,
             Some(Identified { encoding, mark }) => {
                 self.at += mark as u64;
                 if encoding == Encoding::Unicode(Unicode::Utf8) {
-                    LineEnd::Utf8
+                    EncodingState::Utf8
                 } else {
                     let decoder = encoding.decoder();
                     let decoding = Decoding { decoder, block: vec![], text: String::new(), given: 0, last: false };
-                    LineEnd::Decoding(Box::new(decoding))
+                    EncodingState::Decoding(Box::new(decoding))
                 }
             }
         };
@@ -96,13 +96,13 @@ impl Read for Reader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match &mut self.state {
-                LineEnd::NotText => return Ok(0),
-                LineEnd::Utf8 => {
+                EncodingState::NotText => return Ok(0),
+                EncodingState::Utf8 => {
                     let count = self.raw(buffer)?;
                     self.at += count as u64;
                     return Ok(count);
                 }
-                LineEnd::Plain => {
+                EncodingState::Plain => {
                     let count = self.raw(buffer)?;
                     let plain = plain_of(&buffer[..count]);
                     self.at += plain as u64;
@@ -120,7 +120,7 @@ impl Read for Reader<'_> {
                     }
                     self.take_for(identify_within(&sample[..count]));
                 }
-                LineEnd::Decoding(decoding) => {
+                EncodingState::Decoding(decoding) => {
                     let left = &decoding.text.as_bytes()[decoding.given..];
                     if !left.is_empty() {
                         let count = left.len().min(buffer.len());

@@ -71,7 +71,7 @@ fn a_picture_leaves_what_was_done_in_the_page() {
     let screenshot = visitor.project.path().join("screenshots/acted.png");
     visitor.act("/act/picture", r##"[{"click":"#b"}]"##).run().answer();
     assert_eq!(visitor.site.count("/content/image"), 0);
-    // What the page looks like with one pixel in the screenshot's place.
+    // What the page looks like with one pixel in place of its image.
     let look = |name: &str| visitor.look().args(["--screenshot", &format!("screenshots/{name}.png")]).run();
     look("acted").answer();
     assert_eq!((visitor.site.count("/act/picture"), visitor.site.count("/content/image")), (1, 1));

@@ -35,7 +35,7 @@ pub(crate) fn run(mut agent: Agent, signals: &Signals, is_resumed: bool) {
         show_last(&agent);
     }
     if let Some(answer) = signals.run(|| agent.go_on()) {
-        print_answer(answer);
+        end_turn(answer);
     }
     let mut interrupted: Option<Instant> = None;
     while signals.ended_by().is_none() {
@@ -68,7 +68,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
         agent.request = request.to_owned();
         let answer = signals.run(|| if command == "/ask" { agent.say_checked(request) } else { agent.say(request) });
         let is_interrupted = answer.as_ref().is_err_and(|error| error.is(CANCELLED));
-        print_answer(answer);
+        end_turn(answer);
         if is_interrupted { Continuation::Interrupted } else { Continuation::Continue }
     };
     match command {
@@ -123,8 +123,8 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
     Continuation::Continue
 }
 
-/// An answer was shown as it was written; an error is shown here.
-fn print_answer(answer: Result<String, Error>) {
+/// Ends a turn: the answer was shown as it was written; an error is shown here.
+fn end_turn(answer: Result<String, Error>) {
     match answer {
         // A terminal that is gone ends the program by a signal.
         Ok(_) => drop(print("\n")),

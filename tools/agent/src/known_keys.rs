@@ -15,8 +15,8 @@ impl KnownKeys {
     }
 
     /// `text` of the person without keys. A key that is recognised in it by its form is known from now on, so what
-    /// repeats it has no key either. Texts of tools are not searched for such forms: files of tests have keys that open
-    /// nothing, and a change of their text would be a change of the file.
+    /// repeats it has no key either. Texts of tools are not searched for such forms: a file of tests may contain an
+    /// invalid key, and replacing it would change the file.
     pub(crate) fn of_person(&self, text: &str) -> String {
         self.0.write().unwrap_or_else(PoisonError::into_inner).learn(text);
         self.redacted(text)

@@ -34,7 +34,7 @@ pub struct Args {
     pub jsonl: bool,
 }
 
-/// The facts about the refresh.
+/// The summary of a refresh.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct RefreshSummary {
     /// The catalog's absolute path.

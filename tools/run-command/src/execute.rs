@@ -63,20 +63,23 @@ const SET: [(&str, &str); 5] = [
 
 /// The configuration of Git for such a line: it starts no hook or file-system monitor, and prints contents of no other
 /// files than those of which the guard was told.
-const GIT: [(&str, &str); 9] = [
+const GIT: [(&str, &str); 12] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("diff.ignoreSubmodules", "all"),
     ("diff.submodule", "short"),
     ("diff.renames", "true"),
+    ("grep.extendedRegexp", "false"),
+    ("grep.patternType", "default"),
     ("log.showSignature", "false"),
     ("log.follow", "false"),
     ("stash.showPatch", "false"),
     ("stash.showIncludeUntracked", "false"),
+    ("submodule.recurse", "false"),
 ];
 
-/// The place where a line runs.
-pub(crate) struct CommandContext<'a> {
+/// Where and with what a line runs.
+pub(crate) struct LineContext<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) cwd: &'a Path,
     pub(crate) keys: &'a Keys,
@@ -94,7 +97,7 @@ pub(crate) struct CommandResult {
 }
 
 /// Runs the line. Without an approval, it cannot write, and is started only if it can be confined.
-pub(crate) fn run(args: &Args, place: &CommandContext<'_>, is_approved: bool) -> Result<CommandResult, Error> {
+pub(crate) fn run(args: &Args, place: &LineContext<'_>, is_approved: bool) -> Result<CommandResult, Error> {
     let failed = |error: std::io::Error| {
         COMMAND_NOT_STARTED
             .error(format!("the command cannot be started: {error}"))
@@ -139,7 +142,7 @@ pub(crate) fn run(args: &Args, place: &CommandContext<'_>, is_approved: bool) ->
     Ok(CommandResult { ended, captured: capture.finish(LAST_WORDS), duration_ms })
 }
 
-fn policy(args: &Args, place: &CommandContext<'_>, is_approved: bool) -> Policy {
+fn policy(args: &Args, place: &LineContext<'_>, is_approved: bool) -> Policy {
     let roots: Vec<_> = place.roots.all().iter().collect();
     let mut hidden: Vec<PathBuf> = ragmaker_confine::logins(&place.roots.project().cache_folder()).into();
     if !is_approved {

@@ -138,7 +138,7 @@ impl Tool for Args {
         let request = approval::Request { args: &self, cwd: &cwd, classified: &classified };
         let is_approved = request.decide(invocation)?;
         let keys = keys::Keys::of(roots.project(), invocation.host.config.as_deref());
-        let place = execute::CommandContext {
+        let place = execute::LineContext {
             roots: &roots,
             cwd: &cwd,
             keys: &keys,

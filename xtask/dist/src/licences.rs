@@ -24,7 +24,11 @@ pub fn text(linked: &[Linked]) -> anyhow::Result<String> {
         let address = package.repository.as_deref().unwrap_or_default();
         writeln!(list, "{name}: {expression} {address}")?;
         let folder = package.manifest_path.parent().context("a manifest is in a folder")?;
-        for text in texts_in(folder.as_std_path())? {
+        let own = texts_in(folder.as_std_path())?;
+        if own.is_empty() {
+            writeln!(list, "    (the package has no licence text)")?;
+        }
+        for text in own {
             texts.entry(text).or_default().push(name.clone());
         }
         if !package.authors.is_empty() {

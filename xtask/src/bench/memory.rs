@@ -42,14 +42,16 @@ pub(super) fn peak_of_tree(command: &mut Command, limit: Duration) -> anyhow::Re
     std::os::unix::process::CommandExt::process_group(command, 0);
     let mut child = command.spawn().with_context(|| format!("cannot run {}", line(command)))?;
     let (mut peak, started) = (None, Instant::now());
+    let group = format!("-{}", child.id());
+    let end_group = || Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
     loop {
         if child.try_wait()?.is_some() {
+            // What it started would disturb the next measurement. An error says that nothing is left.
+            let _ = end_group();
             return Ok(peak);
         }
         if started.elapsed() > limit {
-            // With what it started.
-            let group = format!("-{}", child.id());
-            let _ = Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status();
+            let _ = end_group();
             child.kill()?;
         }
         peak = peak.max(tree(child.id()));

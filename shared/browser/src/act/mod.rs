@@ -6,7 +6,7 @@
 //! | [`step`], [`keys`] | the steps and keys, as JSON names them |
 //! | [`input`] | points, clicks and types |
 //! | [`perform`] | takes one step |
-//! | [`step_target`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `plain` |
+//! | [`step_target`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `webdriver_only` |
 //! | [`upload`] | gives files to the page |
 //! | [`changes`] | the report of the changes |
 //! | [`consent`] | declines consent banners |

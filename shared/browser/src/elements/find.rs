@@ -60,7 +60,7 @@ pub(crate) fn find(
     }
     if locator.role().is_none() {
         for way in locator.shown_as() {
-            if let Some(found) = candidates_in_view(frames, socket, &all, way, until)? {
+            if let Some(found) = element_in_frames(frames, socket, &all, way, until)? {
                 return Ok(found);
             }
         }
@@ -161,7 +161,7 @@ pub(crate) fn chosen(number: Option<usize>, count: usize) -> Chosen {
 }
 
 /// The elements that the frames find by text or CSS; `None` if there are none.
-fn candidates_in_view(
+fn element_in_frames(
     frames: &mut Frames,
     socket: &mut TabSocket,
     all: &[Frame],

@@ -53,7 +53,7 @@ const WORLD: &str = "tool";
 /// The maximum number of frames of a page that are read.
 const MAX_FRAMES: usize = 40;
 
-/// The location of an element: its process, its frame, and its node id.
+/// The identity of an element: its process, its frame, and its node id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ElementId {
     /// The session of a frame with its own process; `None` for the page's process.

@@ -12,7 +12,7 @@ use crate::{
     error::{CommandError, Failure},
     limits,
     page::LoadedPage,
-    screenshot::{self, PICTURES_SHARE},
+    screenshot::{self, IMAGES_SHARE},
     webdriver::is_stale,
 };
 
@@ -45,7 +45,7 @@ pub(crate) fn take(
 
 fn screenshot(visit: &WebDriverVisit<'_>, request: ScreenshotRequest<'_>) -> Result<Screenshot, Failure> {
     let selector = if let ScreenshotArea::Element(selector) = request.area { Some(selector) } else { None };
-    let left = visit.deadline.saturating_duration_since(Instant::now()) / PICTURES_SHARE;
+    let left = visit.deadline.saturating_duration_since(Instant::now()) / IMAGES_SHARE;
     let patience = limits::IMAGES_TIMEOUT.min(left).as_millis() as u64;
     let given = json!({"selector": selector, "whole": false, "refresh": false, "patience": patience});
     let ask = |what, given| visit.ask(&SCREENSHOT, what, given).map_err(|error| visit.failure(error));

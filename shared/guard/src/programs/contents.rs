@@ -31,7 +31,7 @@ const WITHOUT_CONTENTS: [&str; 11] = [
     "--raw",
 ];
 
-/// Options with which Git prints contents of files, or says whether they have a text.
+/// Options with which Git prints contents of files, or whether a file contains a text.
 const WITH_CONTENTS: [&str; 16] = [
     "-p",
     "-u",
@@ -90,9 +90,16 @@ pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), R
             return Err(Reason::new("secret", format!("{path} may hold keys or passwords")));
         }
     }
+    let is_raw = |(option, value): &(String, Option<Word>)| {
+        option == "--format" && value.as_ref().is_none_or(|value| value.text.contains("raw"))
+    };
+    if matches!(name, "for-each-ref" | "branch" | "tag") && parsed.options.iter().any(is_raw) {
+        return Err(Reason::new("secret", "%(raw) prints the contents of an object, which may be a file with keys"));
+    }
     let prints = match name {
         "grep" => true,
         "cat-file" => !parsed.has(&["-t", "-s", "-e"]),
+        "status" => parsed.has(&["-v", "--verbose"]),
         "diff" | "show" => !parsed.has(&WITHOUT_CONTENTS) || parsed.has(&WITH_CONTENTS),
         "log" | "whatchanged" | "reflog" | "rev-list" | "diff-tree" => parsed.has(&WITH_CONTENTS),
         _ => false,
@@ -109,6 +116,8 @@ pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), R
             "cat-file" => continue,
             _ if !prints => continue,
             "grep" => asked.found()?,
+            // Staged changes, and with `-vv` those of the working tree.
+            "status" => asked.ask(&["diff", "--name-status", "-z", "HEAD"].map(str::to_owned))?,
             // All that it prints are files whose names were checked, and names.
             "show" if !objects.is_empty() && objects.iter().all(|(_, is_commit)| !is_commit) => continue,
             _ if parsed.has(&["-L"]) => asked.in_history(&objects)?,
@@ -234,6 +243,10 @@ impl Asked<'_> {
     fn in_history(&self, objects: &[(String, bool)]) -> Result<Vec<String>, Reason> {
         let mut arguments = vec![self.call.name.to_owned()];
         let parsed = self.call.parsed;
+        let before = parsed.before_dashes.unwrap_or(parsed.operands.len());
+        if objects.is_empty() && before > 0 {
+            return Err(unknown("a revision is not understood"));
+        }
         let chosen = ["--all", "--branches", "--tags", "--remotes", "-g", "--walk-reflogs"];
         let chosen = parsed.options.iter().filter(|(option, _)| chosen.contains(&option.as_str()));
         arguments.extend(chosen.map(|(option, _)| option.clone()));

@@ -1,6 +1,6 @@
 //! `ragmaker completions`: the completions of a shell for `ragmaker` and for the executables of the tools.
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{collections::BTreeSet, ffi::OsString, path::PathBuf, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use clap::Command;
@@ -58,8 +58,20 @@ fn run(arguments: &Arguments, programs: &[Program]) -> Result<String, Error> {
         .collect();
     match &arguments.dir {
         Some(dir) => files::write(dir, &scripts),
-        None => Ok(scripts.iter().map(|(_, script)| String::from_utf8_lossy(script)).collect()),
+        None => Ok(joined(*shell, &scripts)),
     }
+}
+
+/// The scripts as one.
+fn joined(shell: Shell, scripts: &[(String, Vec<u8>)]) -> String {
+    let text: String = scripts.iter().map(|(_, script)| String::from_utf8_lossy(script)).collect();
+    if shell != Shell::PowerShell {
+        return text;
+    }
+    // PowerShell accepts `using` only before all other statements.
+    let (uses, rest): (Vec<_>, Vec<_>) = text.lines().partition(|line| line.starts_with("using namespace "));
+    let uses: BTreeSet<_> = uses.into_iter().collect();
+    uses.into_iter().chain(rest).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The script for the executable `name`.
