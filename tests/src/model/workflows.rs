@@ -5,13 +5,16 @@ use serde_json::{Value, json};
 
 use super::{ModelReply, Offered, ReceivedConversation};
 
-/// One of our tools, by the client's name for it.
+/// One of our tools, by the client's name for it. A client has tools of its own, such as `read_file`, and adds a prefix to
+/// ours. ragmaker-agent has no others and adds none.
 pub fn ours(heard: &ReceivedConversation, tool: &str) -> Option<Offered> {
+    let whole = |offered: &Offered| format!("{}__{}", offered.namespace.as_deref().unwrap_or_default(), offered.name);
+    let has_prefix = |text: &str| text.contains("ragmaker") || text.contains("discovered_tool_");
+    let are_prefixed = heard.tools.iter().any(|offered| has_prefix(&whole(offered)));
     let is_ours = |offered: &&Offered| {
-        let whole = format!("{}__{}", offered.namespace.as_deref().unwrap_or_default(), offered.name);
+        let whole = whole(offered);
         let prefix = whole.strip_suffix(tool).unwrap_or_default();
-        // ragmaker-agent adds no prefix.
-        prefix.contains("ragmaker") || prefix.ends_with("discovered_tool_") || prefix == "__"
+        if are_prefixed { has_prefix(prefix) } else { prefix == "__" }
     };
     heard.tools.iter().find(is_ours).cloned()
 }
