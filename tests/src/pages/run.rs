@@ -4,6 +4,8 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
+    sync::mpsc,
+    thread,
     time::Duration,
 };
 
@@ -122,7 +124,11 @@ impl Reader {
         let mut command: Command = self.console.script(&script, &self.site).into_command();
         let mut server = command.stdout(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
         let lines = server.stdout.take().into_iter().flat_map(|output| BufReader::new(output).lines());
-        let is_serving = lines.map_while(Result::ok).any(|line| line.contains("\"url\": \"http://127.0.0.1:"));
+        let mut lines = lines.map_while(Result::ok);
+        // A server that prints nothing is ended, and with it its output.
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || sender.send(lines.any(|line| line.contains("\"url\": \"http://127.0.0.1:"))));
+        let is_serving = receiver.recv_timeout(TIMEOUT).unwrap_or_default();
         let _ = server.kill();
         let _ = server.wait();
         if is_serving { Ok(vec![]) } else { Err(format!("{script}\nended without an address")) }
