@@ -3,6 +3,8 @@
 /// Tools for one purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
+    /// The purpose in a word, for an overview on one screen. Neighbours with the same one are shown as one group.
+    pub label: &'static str,
     /// The purpose of the tools, as it follows "to".
     pub purpose: &'static str,
     /// The names of the tools, such as `read-file`.
@@ -12,6 +14,7 @@ pub struct Group {
 /// Every tool, in the order of the work: gather, check, answer; then files and commands.
 pub const GROUPS: [Group; 9] = [
     Group {
+        label: "browse",
         purpose: "open and save pages in a real browser",
         tools: &[
             "browser-open",
@@ -24,11 +27,13 @@ pub const GROUPS: [Group; 9] = [
         ],
     },
     Group {
+        label: "gather",
         purpose: "save without a browser: web pages, sections of sites, Git repositories, folders, HTML",
         tools: &["http-fetch", "github-fetch", "file-sync", "html-to-markdown"],
     },
-    Group { purpose: "find pages", tools: &["web-search"] },
+    Group { label: "gather", purpose: "find pages", tools: &["web-search"] },
     Group {
+        label: "keep",
         purpose: "describe, check, refresh, export and browse a knowledge base",
         tools: &[
             "entry-discovery",
@@ -40,10 +45,12 @@ pub const GROUPS: [Group; 9] = [
         ],
     },
     Group {
+        label: "answer",
         purpose: "search a knowledge base; check the quotations of an answer",
         tools: &["search-knowledge-base", "cite"],
     },
     Group {
+        label: "manage",
         purpose: "create and install a knowledge base; choose and open folders",
         tools: &[
             "create-knowledge-base",
@@ -55,14 +62,17 @@ pub const GROUPS: [Group; 9] = [
         ],
     },
     Group {
+        label: "read",
         purpose: "read and search files, including PDF and office files",
         tools: &["read-file", "read-many-files", "search-file-content", "find-files", "list-directory", "project-info"],
     },
     Group {
+        label: "change",
         purpose: "change files; deleted files go to the trash",
         tools: &["write-file", "modify-file-content", "create-directory", "move", "delete-file", "delete-directory"],
     },
     Group {
+        label: "other",
         purpose: "record reasoning and plans; run commands in a sandbox",
         tools: &["think", "work", "run-command"],
     },

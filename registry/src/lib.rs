@@ -20,6 +20,6 @@ mod workflow;
 pub use declaration::{DeclarationFormat, Selection, ToolDeclaration, declarations};
 pub use groups::{GROUPS, Group};
 pub use list::{TOOL_NOT_FOUND, TOOLS, Tool, entries, find, main, manuals, unknown_tool, usages};
-pub use program::{arguments, fail, print};
+pub use program::{arguments, arguments_with_help, fail, print};
 pub use provenance::notice;
 pub use workflow::{WORKFLOWS, Workflow, workflow};

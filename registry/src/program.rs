@@ -25,9 +25,24 @@ pub fn arguments<T: FromArgs + ArgsInfo>(
     words: impl IntoIterator<Item = OsString>,
     host: &[&str],
 ) -> Result<(T, HostOptions), ExitCode> {
+    arguments_with_help(name, version, words, host, |help| help)
+}
+
+/// Like [`arguments`]; `help` changes the text for `--help`.
+///
+/// # Errors
+///
+/// As for [`arguments`].
+pub fn arguments_with_help<T: FromArgs + ArgsInfo>(
+    name: &str,
+    version: &str,
+    words: impl IntoIterator<Item = OsString>,
+    host: &[&str],
+    help: impl FnOnce(String) -> String,
+) -> Result<(T, HostOptions), ExitCode> {
     match of_program::<T>(name, words, host) {
         Ok(Parsed::Work(arguments)) => Ok(arguments),
-        Ok(Parsed::Help(text)) => Err(print(&text)),
+        Ok(Parsed::Help(text)) => Err(print(&help(text))),
         Ok(Parsed::Version | Parsed::Describe) => Err(print(&format!("{name} {version}\n"))),
         Err(error) => Err(fail(&error)),
     }

@@ -15,6 +15,8 @@ pub struct Workflow {
     pub argument: &'static str,
     /// The help of this argument.
     pub argument_help: &'static str,
+    /// An argument as a shell reads it, for an example.
+    pub example: &'static str,
     /// The argument in words, for a skill, which has no arguments.
     pub spoken: &'static str,
     /// The tools that its steps call.
@@ -31,6 +33,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
         description: "Gather a knowledge base from a web site, a Git repository, a folder or a file, or bring one up to date: save what matters as Markdown, describe and verify it. Use it when somebody names something to learn from, or asks for a knowledge base.",
         argument: "source",
         argument_help: "the address, repository, folder or file to gather from",
+        example: "https://doc.rust-lang.org/book/",
         spoken: "the source that the person named",
         tools: &[
             "ask_directory",
@@ -55,6 +58,7 @@ pub const WORKFLOWS: [Workflow; 2] = [
         description: "Answer a question from the knowledge bases of this project, with sources. Use it when a question may be answered by what was gathered with rag.",
         argument: "question",
         argument_help: "the question to answer",
+        example: "'When does a closure need move?'",
         spoken: "the person's question",
         tools: &["cite", "read_file", "search_knowledge_base"],
         template: include_str!("ask.md"),

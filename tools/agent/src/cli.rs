@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use ragmaker_registry::{subprocess, workflow};
+use ragmaker_registry::{Workflow, arguments_with_help, subprocess, workflow};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Usage};
 
 use crate::{
@@ -28,12 +28,37 @@ pub fn usage() -> Usage {
 
 /// Runs the program with the command line `words`.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    start(env!("CARGO_PKG_NAME"), words, |help| help)
+}
+
+/// Runs `workflow` as a command of its own, such as `ragmaker rag`, with the command line `words` after its name.
+pub fn main_of_workflow(workflow: &Workflow, words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let words = [workflow.name.into()].into_iter().chain(words);
+    start(&format!("ragmaker {}", workflow.name), words, |help| help_of_workflow(workflow, &help))
+}
+
+/// The help of `workflow` as a command: its purpose, its argument and an example, with the options of the agent, whose
+/// help is `agent`.
+fn help_of_workflow(workflow: &Workflow, agent: &str) -> String {
+    let Workflow { name, hint, argument, argument_help, example, .. } = workflow;
+    // The sentences after the first tell a model when to use it.
+    let purpose = workflow.description.split_inclusive(". ").next().unwrap_or_default().trim_end();
+    let options = agent.find("\nOptions:").map_or("", |at| &agent[at..]);
+    format!(
+        "Usage: ragmaker {name} [OPTION]... {hint}\n\n{purpose}\n\nPositional Arguments:\n  \
+         {argument:<17} {argument_help}\n\nExample:\n  ragmaker {name} {example}\n\n\
+         A language model does the work. ragmaker doctor checks its configuration.\n{options}"
+    )
+}
+
+/// Runs the program as `name`; `help` changes the text for `--help`.
+fn start(name: &str, words: impl IntoIterator<Item = OsString>, help: impl FnOnce(String) -> String) -> ExitCode {
     let roles = [ragmaker_browser::run_if_asked, subprocess::run_if_asked, ragmaker_external_tools::run_if_asked];
     if let Some(exit) = roles.iter().find_map(|run_if_asked| run_if_asked()) {
         return exit;
     }
-    let (name, version) = (env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
-    let (arguments, host): (Arguments, _) = match ragmaker_registry::arguments(name, version, words, &host_options()) {
+    let parsed = arguments_with_help(name, env!("CARGO_PKG_VERSION"), words, &host_options(), help);
+    let (arguments, host): (Arguments, _) = match parsed {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
@@ -115,6 +140,17 @@ fn no_request() -> Error {
 mod tests {
     use super::*;
     use argh::FromArgs;
+
+    #[test]
+    fn a_workflow_has_a_help_of_its_own() {
+        let agent = "Usage: ragmaker-agent [<request...>]\n\nAnswer.\n\nOptions:\n  --model           the model\n";
+        let help = help_of_workflow(workflow("ask").unwrap(), agent);
+        for part in ["ragmaker ask [OPTION]... QUESTION\n", "  question          the", "with sources.\n", "  --model  "]
+        {
+            assert!(help.contains(part), "{part}: {help}");
+        }
+        assert!(!help.contains("request") && !help.contains("Use it when"), "{help}");
+    }
 
     #[test]
     fn a_workflow_needs_its_word() {

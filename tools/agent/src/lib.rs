@@ -34,4 +34,4 @@ mod terminal;
 mod tools;
 mod trust;
 
-pub use cli::{main, usage};
+pub use cli::{main, main_of_workflow, usage};

@@ -6,7 +6,7 @@ pub(crate) struct Command {
     pub(crate) name: &'static str,
     /// The arguments, for people.
     pub(crate) hint: &'static str,
-    /// Its purpose, in a few words.
+    /// Its purpose, in at most 20 characters.
     pub(crate) purpose: &'static str,
 }
 
@@ -15,26 +15,24 @@ const fn command(name: &'static str, hint: &'static str, purpose: &'static str) 
 }
 
 /// The workflows of the agent.
-pub(crate) const WORKFLOWS: [Command; 2] = [
-    command("rag", "SOURCE", "gather a knowledge base from a site, a repository or a folder"),
-    command("ask", "QUESTION", "answer from the knowledge bases of the project"),
-];
+pub(crate) const WORKFLOWS: [Command; 2] =
+    [command("rag", "SOURCE", "gather knowledge"), command("ask", "QUESTION", "answer from it")];
 
 /// The programs that serve tools to a model. Each is also an executable of its own.
 pub(crate) const HOSTS: [Command; 4] = [
-    command("agent", "[REQUEST]", "run the terminal agent: one request, or a conversation"),
-    command("mcp", "", "serve the tools to an agent over the Model Context Protocol"),
-    command("discover", "", "print the tools as function declarations"),
-    command("call", "TOOL", "run a tool with JSON arguments from standard input"),
+    command("agent", "[REQUEST]", "start the agent"),
+    command("mcp", "", "serve the tools"),
+    command("discover", "", "list tools as JSON"),
+    command("call", "TOOL", "run a tool with JSON"),
 ];
 
 /// The commands of `ragmaker` itself.
 pub(crate) const OWN: [Command; 6] = [
-    command("setup", "", "find or install Chromium, ChromeDriver and pdftotext"),
-    command("doctor", "", "check everything that the tools need, and advise"),
-    command("connect", "CLIENT", "set up gemini, claude, codex, opencode, vscode, cursor or zed"),
-    command("link", "--dir DIR", "create links, so that each tool can be called by its own name"),
-    command("completions", "SHELL", "print completions for bash, zsh, fish or powershell"),
+    command("setup", "", "install the browser"),
+    command("doctor", "", "check everything"),
+    command("connect", "CLIENT", "set up an agent"),
+    command("link", "[--dir DIR]", "make links to tools"),
+    command("completions", "SHELL", "complete commands"),
     command("man", "[COMMAND]", "print a man page"),
 ];
 

@@ -101,9 +101,11 @@ fn of_workflow(name: &str) -> Usage {
 }
 
 /// Runs the workflow `name` of the agent.
-fn workflow(name: &str, mut words: Words) -> ExitCode {
-    words.insert(0, name.into());
-    ragmaker_agent::main(words)
+fn workflow(name: &str, words: Words) -> ExitCode {
+    match ragmaker_registry::workflow(name) {
+        Some(workflow) => ragmaker_agent::main_of_workflow(workflow, words),
+        None => fail(&unknown(name)),
+    }
 }
 
 /// `ragmaker help NAME` is `ragmaker NAME --help`.

@@ -1,6 +1,6 @@
 //! The overview of commands and tools.
 
-use std::{fmt::Write, process::ExitCode};
+use std::process::ExitCode;
 
 use ragmaker_registry::GROUPS;
 
@@ -20,33 +20,37 @@ fn text() -> String {
         env!("CARGO_PKG_VERSION")
     );
     for commands in [&WORKFLOWS[..], &HOSTS, &OWN] {
-        for Command { name, hint, purpose, .. } in commands {
-            let _ = writeln!(text, "  {:<18} {purpose}", format!("{name} {hint}"));
+        for pair in commands.chunks(2) {
+            let cells = pair
+                .iter()
+                .map(|Command { name, hint, purpose }| format!("  {:<17} {purpose:<20}", format!("{name} {hint}")));
+            let line: String = cells.collect();
+            text += line.trim_end();
+            text.push('\n');
         }
     }
-    text.push_str("\nTools, to\n");
-    for group in GROUPS {
-        let _ = writeln!(text, "  {}:", group.purpose);
-        text.push_str(&wrapped(group.tools));
+    text.push_str("\nTools (`ragmaker COMMAND --help` shows the arguments of each command):\n");
+    for groups in GROUPS.chunk_by(|one, next| one.label == next.label) {
+        let tools: Vec<&str> = groups.iter().flat_map(|group| group.tools).copied().collect();
+        text += &labelled(groups[0].label, &tools);
     }
-    text.push_str("\n`ragmaker COMMAND --help` shows the arguments of a command.\n");
     text
 }
 
-/// `words` in lines with an indentation of four columns.
-fn wrapped(words: &[&str]) -> String {
-    let mut text = String::new();
-    let mut column = WIDTH;
+/// `words` in lines, with `label` before them.
+fn labelled(label: &str, words: &[&str]) -> String {
+    let mut lines = vec![];
+    let mut line = format!("  {label:<7}");
     for word in words {
-        if column + 1 + word.len() > WIDTH {
-            text.push_str(if text.is_empty() { "   " } else { "\n   " });
-            column = 3;
+        if line.len() + 1 + word.len() > WIDTH {
+            lines.push(line);
+            line = " ".repeat(9);
         }
-        text.push(' ');
-        text.push_str(word);
-        column += 1 + word.len();
+        line.push(' ');
+        line.push_str(word);
     }
-    text + "\n"
+    lines.push(line);
+    lines.join("\n") + "\n"
 }
 
 #[cfg(test)]
@@ -56,9 +60,10 @@ mod tests {
     #[test]
     fn the_overview_fits_a_screen() {
         let text = text();
-        assert!(text.lines().count() <= 46, "{text}");
-        assert!(text.lines().all(|line| line.chars().count() <= 90), "{text}");
-        for name in ["rag SOURCE", "read-file", "mcp", "link --dir DIR"] {
+        // A terminal has 24 lines, and one of them is for the next command.
+        assert!(text.lines().count() <= 23, "{} lines: {text}", text.lines().count());
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        for name in ["rag SOURCE", "read-file", "mcp", "link", "web-search"] {
             assert!(text.contains(name), "{name}");
         }
     }
