@@ -31,5 +31,6 @@ mod roots;
 mod search;
 mod secrets;
 mod section;
+mod setup;
 mod sources;
 mod structure;

@@ -51,7 +51,7 @@ fn with_remedy(error: &Error) -> anyhow::Error {
 
 /// Finds or installs browser and driver, and says which they are.
 pub(crate) fn programs() -> anyhow::Result<Browser> {
-    let programs = browser(INSTALLER).map_err(|error| with_remedy(&error))?;
+    let programs = browser(INSTALLER, false).map_err(|error| with_remedy(&error))?;
     let version = |program: Program, path: &Path| {
         program.version(path).with_context(|| format!("{} --version does not print a version", path.display()))
     };

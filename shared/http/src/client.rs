@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    io::{self, Read, Write},
     time::{Duration, Instant},
 };
 
@@ -162,6 +163,38 @@ impl Client {
         request: &GetRequest<'_>,
         follow: &mut dyn FnMut(&Step) -> Result<(), Error>,
     ) -> Result<Response, Error> {
+        let (sent, url, steps) = self.opened(request, follow)?;
+        self.received(sent, url, steps)
+    }
+
+    /// Like [`Client::get`], but writes the body to `to` as it comes, and returns the response without it. A body that
+    /// is encoded is refused.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Client::get`]; `NAVIGATION_FAILED` if `to` cannot be written.
+    pub fn download(&self, request: &GetRequest<'_>, to: &mut dyn Write) -> Result<Response, Error> {
+        let (sent, url, steps) = self.opened(request, &mut |_| Ok(()))?;
+        let (head, body) = sent.into_parts();
+        if head.headers.contains_key(header::CONTENT_ENCODING) {
+            return Err(failed(&url, "UNKNOWN_CONTENT_ENCODING", "it is encoded"));
+        }
+        let most = self.limits.body;
+        let mut reader = body.into_with_config().limit(u64::MAX).reader().take(most.saturating_add(1));
+        let size = io::copy(&mut reader, to).map_err(|error| self.broken(error, &url))?;
+        if size > most {
+            let error = RESPONSE_TOO_LARGE.error(format!("the server sends more than {most} bytes"));
+            return Err(error.detail("limit", most).detail("url", url.as_str()));
+        }
+        Ok(Response { url, status: head.status.as_u16(), body: vec![], steps, headers: head.headers })
+    }
+
+    /// The response to a request after its redirects, before its body is read; its address and the redirects.
+    fn opened(
+        &self,
+        request: &GetRequest<'_>,
+        follow: &mut dyn FnMut(&Step) -> Result<(), Error>,
+    ) -> Result<(ureq::http::Response<ureq::Body>, Url, Vec<Step>), Error> {
         let deadline = Instant::now() + self.limits.whole;
         let (mut url, mut steps) = (without_credentials(request.url).into_owned(), vec![]);
         loop {
@@ -183,7 +216,7 @@ impl Client {
                 steps.push(step);
                 continue;
             }
-            return self.received(sent, url, steps);
+            return Ok((sent, url, steps));
         }
     }
 
@@ -218,13 +251,18 @@ impl Client {
         let body = body::read(reader, &encoding, &self.limits).map_err(|broken| match broken {
             BodyError::TooLarge(error) => error.detail("url", url.as_str()),
             BodyError::Encoding(name) => failed(&url, "UNKNOWN_CONTENT_ENCODING", &format!("it is encoded in {name}")),
-            BodyError::Io(error) => match error.downcast::<ureq::Error>() {
-                Ok(error) => self.error(&error, &url),
-                Err(error) if error.kind() == std::io::ErrorKind::TimedOut => self.late(&url),
-                Err(error) => failed(&url, "CONNECTION_LOST", &error.to_string()),
-            },
+            BodyError::Io(error) => self.broken(error, &url),
         })?;
         Ok(Response { url, status: head.status.as_u16(), body, steps, headers: head.headers })
+    }
+
+    /// The error for a body that ended with `error`.
+    fn broken(&self, error: io::Error, url: &Url) -> Error {
+        match error.downcast::<ureq::Error>() {
+            Ok(error) => self.error(&error, url),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => self.late(url),
+            Err(error) => failed(url, "CONNECTION_LOST", &error.to_string()),
+        }
     }
 
     fn send(
@@ -278,10 +316,10 @@ impl Client {
             },
             ureq::Error::HostNotFound => failed(url, "NAME_NOT_RESOLVED", "the host name cannot be resolved"),
             ureq::Error::Io(io) => match io.kind() {
-                std::io::ErrorKind::ConnectionRefused => {
+                io::ErrorKind::ConnectionRefused => {
                     failed(url, "CONNECTION_REFUSED", "the server refused the connection")
                 }
-                std::io::ErrorKind::TimedOut => self.late(url),
+                io::ErrorKind::TimedOut => self.late(url),
                 // What the system says of a name that it does not know.
                 _ if io.to_string().contains("lookup address") => {
                     failed(url, "NAME_NOT_RESOLVED", "the host name cannot be resolved")

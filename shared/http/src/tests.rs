@@ -213,3 +213,17 @@ fn limits_hold() {
     let error = client(&url).get(&get(&url)).unwrap_err();
     assert_eq!((error.code(), &error.details()["net_error"]), ("NAVIGATION_FAILED", &"CONNECTION_REFUSED".into()));
 }
+
+#[test]
+fn a_download_is_written_and_limited() {
+    let server = Server::start(|_, _| ok(&[7; 1000]));
+    let url = server.url("/file");
+    let get = |body: u64| {
+        let mut file = vec![];
+        let client = Client::of_service(Limits { body, ..Limits::default() });
+        let response = client.download(&GetRequest { url: &url, accept: "*/*", headers: &[] }, &mut file);
+        response.map(|response| (response.status, file))
+    };
+    assert_eq!(get(1000).unwrap(), (200, vec![7; 1000]));
+    assert!(get(999).unwrap_err().is(RESPONSE_TOO_LARGE));
+}

@@ -1,13 +1,11 @@
 //! Chromium and ChromeDriver: found, or installed.
 
-use std::{env, path::PathBuf, process::Command};
+use std::{env, path::PathBuf};
 
 use ragmaker_project::programs::Program;
 use ragmaker_tool::Error;
 
-use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, manager::Manager, show};
-
-const SNAP: &str = "Run sudo snap install chromium; or, if Google Chrome is installed, npx @puppeteer/browsers install chromedriver@stable, and set RAGMAKER_CHROMEDRIVER to the path that it prints.";
+use crate::{Installer, ROOT_NEEDED, chrome_for_testing, manager::Manager};
 
 /// The two executables that are the browser and drive it.
 #[derive(Clone, Debug)]
@@ -20,34 +18,41 @@ pub struct Browser {
     pub is_new: bool,
 }
 
-/// Finds Chromium and ChromeDriver, or installs them.
+/// Finds Chromium and ChromeDriver, or installs them: with the package manager, or where it has none, as Chrome for
+/// Testing. With `download`, the current Chrome for Testing is downloaded in any case.
 ///
 /// # Errors
 ///
 /// Those of [`crate::ERRORS`], and [`ragmaker_project::programs::BROWSER_NOT_FOUND`] where the environment names an
 /// executable that does not exist.
-pub fn browser(installer: Installer<'_>) -> Result<Browser, Error> {
-    let missing = match find(false) {
-        Ok(browser) => return Ok(browser),
-        Err(error) => error,
-    };
-    // A path from the environment is for the user to correct, not for a package manager.
-    if [Program::Chromium, Program::ChromeDriver].into_iter().any(is_named) {
-        return Err(missing);
+pub fn browser(installer: Installer<'_>, download: bool) -> Result<Browser, Error> {
+    let found = find(false);
+    // A path from the environment is for the user to correct, not for an installation.
+    let is_named = [Program::Chromium, Program::ChromeDriver].into_iter().any(is_named);
+    if is_named || (found.is_ok() && !download) {
+        return found;
     }
-    let Some(manager) = Manager::present() else {
-        return Err(
-            NO_PACKAGE_MANAGER.error("Chromium or ChromeDriver is missing, and there is no known package manager")
-        );
-    };
-    if installer.is_shown {
-        show("Chromium or ChromeDriver is missing");
+    if !download {
+        installer.tell("Chromium or ChromeDriver is missing");
+        match Manager::present() {
+            Some(manager) if manager.has_browser(installer).map_err(or_download)? => {
+                manager.install_browser(installer).map_err(or_download)?;
+                return find(true);
+            }
+            _ => installer.tell("no package manager here has a browser and its driver"),
+        }
     }
-    if manager.program == "apt-get" {
-        check_apt(manager, installer)?;
-    }
-    manager.install_browser(installer)?;
+    chrome_for_testing::install(installer)?;
     find(true)
+}
+
+/// Adds the advice that needs no root to an error of a package manager that does.
+fn or_download(error: Error) -> Error {
+    if !error.is(ROOT_NEEDED) {
+        return error;
+    }
+    let advice = format!("{} Or download a browser for yourself alone: add --download.", error.remediation());
+    error.remedy(advice)
 }
 
 fn find(is_new: bool) -> Result<Browser, Error> {
@@ -57,25 +62,4 @@ fn find(is_new: bool) -> Result<Browser, Error> {
 /// Whether the environment says where `program` is.
 fn is_named(program: Program) -> bool {
     env::var_os(program.variable()).is_some_and(|path| !path.is_empty())
-}
-
-/// Checks that apt knows a real package, after an update of its lists if necessary.
-fn check_apt(manager: &Manager, installer: Installer<'_>) -> Result<(), Error> {
-    if candidate("chromium-driver")?.is_none() {
-        manager.update(installer)?;
-    }
-    match candidate("chromium-driver")? {
-        Some(version) if !version.contains("snap") => Ok(()),
-        _ => Err(INSTALL_FAILED.error("apt has Chromium as a snap only, or not at all").remedy(SNAP)),
-    }
-}
-
-/// The version of `package` that apt would install.
-fn candidate(package: &str) -> Result<Option<String>, Error> {
-    let mut policy = Command::new("apt-cache");
-    let output = policy.args(["policy", package]).env("LC_ALL", "C").output();
-    let output = output.map_err(|error| INSTALL_FAILED.error(format!("cannot run apt-cache: {error}")))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let version = text.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
-    Ok(version.filter(|version| *version != "(none)").map(str::to_owned))
 }

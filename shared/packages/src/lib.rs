@@ -1,8 +1,10 @@
 //! Installs programs that the tools need with the system's package manager.
 //!
-//! [`browser`] finds Chromium and ChromeDriver, or installs them; [`missing`] installs other programs.
+//! [`browser`] finds Chromium and ChromeDriver, or installs them; [`missing`] installs other programs. Where no package
+//! manager has a browser, Chrome for Testing is downloaded.
 
 mod browser;
+mod chrome_for_testing;
 mod manager;
 
 use std::{
@@ -23,7 +25,7 @@ pub const NO_PACKAGE_MANAGER: Code = Code::new("NO_PACKAGE_MANAGER", BY_HAND);
 pub const ROOT_NEEDED: Code = Code::new("ROOT_NEEDED", "Run the command yourself, then try again.");
 /// Nobody confirmed a command.
 pub const NOT_CONFIRMED: Code = Code::new("NOT_CONFIRMED", "Add --yes, or run the command yourself.");
-/// A command of the package manager failed.
+/// A command of the package manager, or a download, failed.
 pub const INSTALL_FAILED: Code = Code::new("INSTALL_FAILED", BY_HAND);
 
 /// Every code of this crate.
@@ -34,7 +36,7 @@ const BY_HAND: &str = "Install Chromium (or Google Chrome) and the ChromeDriver 
 /// How an installation deals with the person.
 #[derive(Clone, Copy)]
 pub struct Installer<'a> {
-    /// Asks whether to run a command line.
+    /// Asks whether to run a command line, or to download a browser.
     pub confirm: &'a dyn Fn(&str) -> bool,
     /// Whether command lines and their output are shown.
     pub is_shown: bool,
@@ -67,6 +69,13 @@ impl Installer<'_> {
                 .detail("command", line));
         }
         self.run_confirmed(&all, &line)
+    }
+
+    /// Shows a line, if lines are shown.
+    fn tell(self, line: &str) {
+        if self.is_shown {
+            show(line);
+        }
     }
 
     fn run_confirmed(self, words: &[&str], line: &str) -> Result<(), Error> {

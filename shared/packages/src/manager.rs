@@ -1,9 +1,11 @@
 //! The package managers, and what each calls a program.
 
+use std::process::Command;
+
 use ragmaker_project::programs::on_path;
 use ragmaker_tool::Error;
 
-use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER, show};
+use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER};
 
 /// A package manager, and its command line.
 pub(crate) struct Manager {
@@ -61,6 +63,17 @@ impl Manager {
         MANAGERS.iter().find(|manager| on_path(manager.program).is_some())
     }
 
+    /// Whether it has packages of a browser and its driver. Ubuntu has Chromium as a snap only.
+    pub(crate) fn has_browser(&self, installer: Installer<'_>) -> Result<bool, Error> {
+        if self.program != "apt-get" {
+            return Ok(true);
+        }
+        if candidate("chromium-driver")?.is_none() {
+            self.update(installer)?;
+        }
+        Ok(candidate("chromium-driver")?.is_some_and(|version| !version.contains("snap")))
+    }
+
     pub(crate) fn install_browser(&self, installer: Installer<'_>) -> Result<(), Error> {
         self.install(self.browser, installer)
     }
@@ -78,7 +91,7 @@ impl Manager {
     }
 
     /// Updates the package lists.
-    pub(crate) fn update(&self, installer: Installer<'_>) -> Result<(), Error> {
+    fn update(&self, installer: Installer<'_>) -> Result<(), Error> {
         installer.run(&[self.program, "update"], self.root)
     }
 
@@ -105,6 +118,16 @@ impl Manager {
     }
 }
 
+/// The version of `package` that apt would install.
+fn candidate(package: &str) -> Result<Option<String>, Error> {
+    let mut policy = Command::new("apt-cache");
+    let output = policy.args(["policy", package]).env("LC_ALL", "C").output();
+    let output = output.map_err(|error| INSTALL_FAILED.error(format!("cannot run apt-cache: {error}")))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let version = text.lines().find_map(|line| line.trim().strip_prefix("Candidate: "));
+    Ok(version.filter(|version| *version != "(none)").map(str::to_owned))
+}
+
 /// Installs those of `programs` that are missing. Returns their names.
 ///
 /// # Errors
@@ -115,9 +138,7 @@ pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Ve
     if missing.is_empty() {
         return Ok(missing);
     }
-    if installer.is_shown {
-        show(&format!("missing: {}", missing.join(", ")));
-    }
+    installer.tell(&format!("missing: {}", missing.join(", ")));
     let Some(manager) = Manager::present() else {
         return Err(NO_PACKAGE_MANAGER
             .error(format!("{} is missing, and there is no known package manager", missing.join(", ")))

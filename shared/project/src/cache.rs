@@ -30,10 +30,11 @@ pub fn is_of_sessions(name: &str) -> bool {
 }
 
 /// The folder of this user's caches that belong to no project: `$XDG_CACHE_HOME/ragmaker` or `~/.cache/ragmaker`.
-/// `None` if neither variable has an absolute path.
+/// `None` if neither has an absolute path.
 pub fn user_cache_folder() -> Option<PathBuf> {
-    let absolute = |name| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let caches = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
+    let is_absolute = |path: &PathBuf| path.is_absolute();
+    let named = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(is_absolute);
+    let caches = named.or_else(|| env::home_dir().filter(is_absolute).map(|home| home.join(".cache")));
     caches.map(|caches| caches.join("ragmaker"))
 }
 

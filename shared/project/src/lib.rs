@@ -11,6 +11,7 @@
 
 mod broad_roots;
 mod cache;
+pub mod chrome_for_testing;
 pub mod knowledge_base;
 mod output;
 pub mod programs;

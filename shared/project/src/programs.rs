@@ -1,4 +1,5 @@
-//! The executables of browsers and their drivers: from an environment variable, on PATH, or in the usual places.
+//! The executables of browsers and their drivers: from an environment variable, as `ragmaker setup` downloaded them, on
+//! PATH, or in the usual places.
 
 use std::{
     env,
@@ -12,7 +13,7 @@ use std::{
 
 use ragmaker_tool::{Code, Error};
 
-use crate::variables;
+use crate::{chrome_for_testing, variables};
 
 /// The browser or its driver is not on this machine.
 pub const BROWSER_NOT_FOUND: Code = Code::new(
@@ -120,6 +121,26 @@ impl Program {
         }
     }
 
+    /// The path of its executable in the archives of Chrome for Testing for `platform`; `None` for other browsers.
+    pub fn in_chrome_for_testing(self, platform: &str) -> Option<String> {
+        let suffix = if platform.starts_with("win") { ".exe" } else { "" };
+        match self {
+            Self::Chromium if platform.starts_with("mac") => {
+                const APP: &str = "Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing";
+                Some(format!("chrome-{platform}/{APP}"))
+            }
+            Self::Chromium => Some(format!("chrome-{platform}/chrome{suffix}")),
+            Self::ChromeDriver => Some(format!("chromedriver-{platform}/chromedriver{suffix}")),
+            Self::Firefox | Self::GeckoDriver => None,
+        }
+    }
+
+    /// The path at which `ragmaker setup` downloads it.
+    fn downloaded(self) -> Option<PathBuf> {
+        let executable = self.in_chrome_for_testing(chrome_for_testing::platform()?)?;
+        chrome_for_testing::folder().map(|folder| folder.join(executable))
+    }
+
     /// The path of its executable.
     ///
     /// # Errors
@@ -136,8 +157,11 @@ impl Program {
                     .detail("missing", self.name()))
             };
         }
+        // A downloaded browser has a driver of its own version, which another driver on PATH need not be.
+        let downloaded = self.downloaded().filter(|path| is_executable(path));
         let installed = || self.places().iter().map(PathBuf::from).find(|path| is_executable(path));
-        let found = self.commands().iter().find_map(|command| on_path(command)).or_else(installed);
+        let on_path = || self.commands().iter().find_map(|command| on_path(command));
+        let found = downloaded.or_else(on_path).or_else(installed);
         found.ok_or_else(|| self.missing())
     }
 
@@ -255,6 +279,16 @@ mod tests {
             #[cfg(target_os = "linux")]
             assert!(remedy.contains("apt-get install chromium chromium-driver"), "{remedy}");
         }
+    }
+
+    #[test]
+    fn chrome_for_testing_has_an_executable_for_each_system() {
+        let path = |program: Program, platform| program.in_chrome_for_testing(platform).unwrap();
+        assert_eq!(path(Program::Chromium, "linux64"), "chrome-linux64/chrome");
+        assert_eq!(path(Program::ChromeDriver, "mac-arm64"), "chromedriver-mac-arm64/chromedriver");
+        assert_eq!(path(Program::Chromium, "win64"), "chrome-win64/chrome.exe");
+        assert!(path(Program::Chromium, "mac-x64").starts_with("chrome-mac-x64/Google Chrome for Testing.app/"));
+        assert_eq!(Program::Firefox.in_chrome_for_testing("linux64"), None);
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub const ALLOW_BROAD_ROOTS: &str = "RAGMAKER_ALLOW_BROAD_ROOTS";
 pub const ALLOWED_DOMAINS: &str = "RAGMAKER_ALLOWED_DOMAINS";
 /// Filter lists that hold for the requests of pages.
 pub const BLOCK_LISTS: &str = "RAGMAKER_BLOCK_LISTS";
+/// The list of the downloads of Chrome for Testing.
+pub const CHROME_FOR_TESTING_URL: &str = "RAGMAKER_CHROME_FOR_TESTING_URL";
 /// The Chromium executable.
 pub const CHROMIUM: &str = "RAGMAKER_CHROMIUM";
 /// The WebDriver endpoint whose browsers are used.
@@ -118,6 +120,11 @@ pub const VARIABLES: &[Variable] = &[
         default: "chromium",
     },
     Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
+    Variable {
+        name: CHROME_FOR_TESTING_URL,
+        meaning: "The list from which `ragmaker setup` downloads Chrome for Testing, such as that of a mirror.",
+        default: "the list of its publisher",
+    },
     Variable {
         name: CHROMIUM,
         meaning: "The Chromium or Chrome executable.",

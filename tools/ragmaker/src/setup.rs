@@ -15,13 +15,17 @@ use serde::Serialize;
 
 use crate::form::{FORMS, Form, ask};
 
-/// Find Chromium, ChromeDriver and pdftotext, or install them with the system's package manager.
+/// Find Chromium, ChromeDriver and pdftotext, or install them with the system's package manager. Where it has no browser,
+/// Chrome for Testing is downloaded.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
     /// install without confirmation, also with sudo
     #[argh(switch)]
     yes: bool,
+    /// download the current Chrome for Testing for yourself alone, also if there is a browser
+    #[argh(switch)]
+    download: bool,
     /// text (the default) or json
     #[argh(option, default = "Form::default()", from_str_fn(choice))]
     output: Form,
@@ -46,11 +50,11 @@ pub(crate) fn usage() -> Usage {
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     let parsed = ragmaker_registry::arguments("ragmaker setup", env!("CARGO_PKG_VERSION"), words, &[]);
-    let (Arguments { yes, output }, _) = match parsed {
+    let (Arguments { yes, download, output }, _) = match parsed {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
-    output.end(run(yes, output), |answer| {
+    output.end(run(yes, download, output), |answer| {
         let pdftotext = answer.pdftotext.as_deref().unwrap_or("not installed: PDFs are not read");
         format!(
             "Chromium      {}\nChromeDriver  {}\npdftotext     {pdftotext}\nRun ragmaker doctor to check everything.\n",
@@ -59,11 +63,11 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
     })
 }
 
-fn run(yes: bool, output: Form) -> Result<Answer, Error> {
+fn run(yes: bool, download: bool, output: Form) -> Result<Answer, Error> {
     let is_person = output == Form::Text && io::stdin().is_terminal();
-    let confirm = |line: &str| yes || (is_person && ask(&format!("Run this?\n  {line}\n")).unwrap_or(false));
+    let confirm = |line: &str| yes || (is_person && ask(&format!("Do this?\n  {line}\n")).unwrap_or(false));
     let installer = Installer { confirm: &confirm, is_shown: output == Form::Text };
-    let browser = browser(installer)?;
+    let browser = browser(installer, download)?;
     let mut new = if browser.is_new { vec!["Chromium", "ChromeDriver"] } else { vec![] };
     // Without it, everything but PDFs works: the browser that was just installed is the answer.
     new.extend(missing(&["pdftotext"], installer).unwrap_or_default());
