@@ -48,8 +48,15 @@ fn a_model_is_asked_without_showing_its_key() {
     let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
     std::thread::spawn(move || {
-        for (connection, status) in server.incoming().zip(["200 OK", "401 Unauthorized", "404 Not Found", "302 Found"])
-        {
+        let lists = [r#"{"data": [{"id": "gpt-5"}, {"id": "m"}]}"#, r#"{"data": [{"id": "gpt-5"}, {"id": "mm"}]}"#];
+        let answers = [
+            ("200 OK", lists[0]),
+            ("200 OK", lists[1]),
+            ("401 Unauthorized", "{}"),
+            ("404 Not Found", "{}"),
+            ("302 Found", "{}"),
+        ];
+        for (connection, (status, body)) in server.incoming().zip(answers) {
             use std::io::{BufRead, BufReader, Write};
             let connection = connection.unwrap();
             let head: Vec<_> =
@@ -58,7 +65,8 @@ fn a_model_is_asked_without_showing_its_key() {
                 head[0].starts_with("GET /v1/models ")
                     && head.iter().any(|line| line.ends_with("Bearer very-secret-key"))
             );
-            write!(&connection, "HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{{}}").unwrap();
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close", body.len());
+            write!(&connection, "{head}\r\n\r\n{body}").unwrap();
         }
     });
     let model = |project: &Project| {
@@ -71,9 +79,15 @@ fn a_model_is_asked_without_showing_its_key() {
     let run = model(&project);
     let found = check(&run.answer()["checks"], "model").to_string();
     assert!(
-        found.contains("127.0.0.1 answers") && found.contains("OPENAI_API_KEY") && !found.contains("secret"),
+        found.contains("127.0.0.1 answers, and lists the model")
+            && found.contains("OPENAI_API_KEY")
+            && !found.contains("secret"),
         "{found}"
     );
+    let run = model(&project);
+    let other = check(failed(&run), "model");
+    assert_eq!(other["status"], "problem");
+    assert!(other["advice"].as_str().unwrap().contains("mm"), "{other}");
     let run = model(&project);
     let refused = check(failed(&run), "model").to_string();
     assert!(refused.contains("refuses the key") && !refused.contains("secret"), "{refused}");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use ragmaker_config::{Key, ModelSettings, Protocol, Provider, Redactor};
+use serde_json::Value;
 
 /// A model and how it is reached.
 #[derive(Clone, Debug)]
@@ -28,6 +29,17 @@ pub struct Endpoint {
     pub timeout: Duration,
     /// The way in which tools are called.
     pub protocol: Protocol,
+}
+
+/// Whether an endpoint's list of models has the configured one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// It has.
+    Yes,
+    /// It has the models with these names.
+    No(Vec<String>),
+    /// The list does not say: it is of another form, or not whole.
+    Unknown,
 }
 
 /// Characters that stay unescaped in a path or a value of a URL.
@@ -100,8 +112,8 @@ impl Endpoint {
         with_query(path, &query)
     }
 
-    /// The URL and the headers of a request for the list of models. It costs no tokens, and shows whether the endpoint
-    /// accepts the key.
+    /// The URL and the headers of a request for the list of models, as [`listed`](Self::listed) reads it. It costs no
+    /// tokens, and shows whether the endpoint accepts the key.
     pub fn list_request(&self) -> (String, Vec<(String, String)>) {
         let (base, root) = self.roots();
         let mut query = self.query.clone();
@@ -111,11 +123,38 @@ impl Endpoint {
                 add_azure_version(&mut query);
                 format!("{}/openai/models", root.strip_suffix("/openai").unwrap_or(root))
             }
-            Provider::Gemini => format!("{root}/v1beta/models"),
+            Provider::Gemini => {
+                query.push(("pageSize".to_owned(), "1000".to_owned()));
+                format!("{root}/v1beta/models")
+            }
+            Provider::Anthropic => {
+                query.push(("limit".to_owned(), "1000".to_owned()));
+                format!("{root}/v1/models")
+            }
             _ if base.ends_with("/openai") => format!("{base}/models"),
             _ => format!("{root}/v1/models"),
         };
         (with_query(path, &query), self.headers())
+    }
+
+    /// Whether the model is in `list`, which the endpoint answered to [`list_request`](Self::list_request).
+    pub fn listed(&self, list: &Value) -> Listed {
+        // Azure lists models. What is configured is the name of a deployment.
+        let members = match self.provider {
+            Provider::Azure => None,
+            Provider::Gemini => list["models"].as_array().map(|models| (models, "name")),
+            _ => list["data"].as_array().map(|models| (models, "id")),
+        };
+        let Some((models, key)) = members else { return Listed::Unknown };
+        let plain = |name: &str| name.strip_prefix("models/").unwrap_or(name).to_owned();
+        let names: Vec<String> = models.iter().filter_map(|model| model[key].as_str()).map(plain).collect();
+        let own = plain(&self.model);
+        // Ollama adds the tag that is the default.
+        if names.iter().any(|name| *name == own || name.strip_suffix(":latest") == Some(&*own)) {
+            return Listed::Yes;
+        }
+        let is_whole = list["nextPageToken"].as_str().is_none_or(str::is_empty) && list["has_more"] != true;
+        if is_whole && !names.is_empty() { Listed::No(names) } else { Listed::Unknown }
     }
 
     /// The provider's address as it is configured, and without the version at its end.
@@ -168,6 +207,8 @@ fn with_query(path: String, query: &[(String, String)]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -194,6 +235,33 @@ mod tests {
         ] {
             assert_eq!(Endpoint::new(provider, "a/b", base, Key::default()).url(), url);
         }
+    }
+
+    #[test]
+    fn a_model_is_found_in_each_form_of_list() {
+        let listed =
+            |provider, model: &str, list: Value| Endpoint::new(provider, model, "", Key::default()).listed(&list);
+        let data = json!({"object": "list", "data": [{"id": "gpt-5", "object": "model"}, {"id": "llama3:latest"}]});
+        assert_eq!(listed(Provider::OpenAi, "gpt-5", data.clone()), Listed::Yes);
+        assert_eq!(listed(Provider::Compatible, "llama3", data.clone()), Listed::Yes);
+        let Listed::No(names) = listed(Provider::OpenAi, "gpt-6", data.clone()) else { panic!() };
+        assert_eq!(names, ["gpt-5", "llama3:latest"]);
+        let gemini = json!({"models": [{"name": "models/gemini-2.5-flash"}]});
+        for model in ["gemini-2.5-flash", "models/gemini-2.5-flash"] {
+            assert_eq!(listed(Provider::Gemini, model, gemini.clone()), Listed::Yes);
+        }
+        assert_eq!(listed(Provider::Gemini, "x", gemini), Listed::No(vec!["gemini-2.5-flash".to_owned()]));
+        for part in [
+            json!({"models": [{"name": "models/a"}], "nextPageToken": "t"}),
+            json!({"models": []}),
+            json!({}),
+            json!([]),
+        ] {
+            assert_eq!(listed(Provider::Gemini, "x", part), Listed::Unknown);
+        }
+        let more = json!({"data": [{"id": "claude"}], "has_more": true});
+        assert_eq!(listed(Provider::Anthropic, "x", more), Listed::Unknown);
+        assert_eq!(listed(Provider::Azure, "mine", data), Listed::Unknown);
     }
 
     #[test]

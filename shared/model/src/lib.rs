@@ -30,7 +30,7 @@ mod text;
 
 pub use answer::{Answer, Stop, Usage};
 pub use client::{Cancel, Client, Progress, Retries};
-pub use endpoint::Endpoint;
+pub use endpoint::{Endpoint, Listed};
 pub use error::{
     CANCELLED, CONTEXT_TOO_LONG, ERRORS, MODEL_ANSWER_INVALID, MODEL_AUTH_FAILED, MODEL_RATE_LIMITED, MODEL_UNREACHABLE,
 };

@@ -156,7 +156,7 @@ fn serve(listener: &TcpListener) {
     }
 }
 
-/// Whether pictures of pages show the letters of Japanese, which fonts for Chinese and Korean mostly have too.
+/// Whether screenshots show the letters of Chinese, Japanese and Korean.
 fn fonts() -> Check {
     const NAME: &str = "fonts";
     if on_path("fc-list").is_none() {
@@ -166,13 +166,18 @@ fn fonts() -> Check {
             "Install fontconfig to check them.",
         );
     }
-    let list = std::process::Command::new("fc-list").arg(":lang=ja").output();
-    match list {
-        Ok(list) if !list.stdout.trim_ascii().is_empty() => Check::ok(NAME, "Japanese letters can be shown"),
-        _ => Check::note(
-            NAME,
-            "no font has Japanese letters, so screenshots show boxes instead; text is not affected",
-            "Install a font such as fonts-noto-cjk (Debian) or google-noto-sans-cjk-fonts (Fedora).",
-        ),
+    let is_missing = |code: &str| {
+        let list = std::process::Command::new("fc-list").arg(format!(":lang={code}")).output();
+        list.map_or(true, |list| list.stdout.trim_ascii().is_empty())
+    };
+    let languages = [("zh-cn", "Chinese"), ("ja", "Japanese"), ("ko", "Korean")];
+    let missing: Vec<_> = languages.iter().filter(|(code, _)| is_missing(code)).map(|(_, name)| *name).collect();
+    if missing.is_empty() {
+        return Check::ok(NAME, "Chinese, Japanese and Korean letters can be shown");
     }
+    Check::note(
+        NAME,
+        format!("no font has {} letters: screenshots show boxes instead; text is not affected", missing.join(" or ")),
+        "Install a font such as fonts-noto-cjk (Debian) or google-noto-sans-cjk-fonts (Fedora).",
+    )
 }

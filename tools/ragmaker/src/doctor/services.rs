@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use ragmaker_config::{Config, Options};
 use ragmaker_http::{Client, Limits};
-use ragmaker_model::Endpoint;
+use ragmaker_model::{Endpoint, Listed, Provider};
 use ragmaker_project::{Project, variables};
-use ragmaker_tool::HostOptions;
+use ragmaker_tool::{HostOptions, arguments::nearest};
+use serde_json::Value;
 use url::Url;
 
 use super::Check;
 
 /// How long a service may take to answer.
 const WAIT: Duration = Duration::from_secs(10);
+/// The number of models that are shown.
+const SHOWN: usize = 5;
 
 pub(super) fn checks(project: &Project, host: &HostOptions, quick: bool) -> Vec<Check> {
     let mut checks = vec![model(project, host, quick)];
@@ -84,8 +87,8 @@ fn model(project: &Project, host: &HostOptions, quick: bool) -> Check {
             format!("{named}: {place} refuses the key ({key})"),
             "Set the variable to a valid key, in the environment or in .env.",
         ),
-        200..300 if serde_json::from_str::<serde_json::Value>(&body).is_ok() => {
-            Check::ok(NAME, format!("{named}, {key}; {place} answers"))
+        200..300 if let Ok(list) = serde_json::from_str(&body) => {
+            in_list(&endpoint, &list, &format!("{named}, {key}; {place} answers"))
         }
         429 => {
             Check::note(NAME, format!("{named}: {place} answers that there were too many requests"), "Try again later.")
@@ -104,6 +107,30 @@ fn model(project: &Project, host: &HostOptions, quick: bool) -> Check {
     }
 }
 
+/// Whether the endpoint, which answered with `list`, has the model. `asked` describes the model, its key and the answer.
+fn in_list(endpoint: &Endpoint, list: &Value, asked: &str) -> Check {
+    const NAME: &str = "model";
+    let models = match endpoint.listed(list) {
+        Listed::Yes => return Check::ok(NAME, format!("{asked}, and lists the model")),
+        Listed::Unknown => return Check::ok(NAME, asked),
+        Listed::No(models) => models,
+    };
+    let models: Vec<&str> = models.iter().map(String::as_str).collect();
+    let choice = if let Some(near) = nearest(&endpoint.model, &models) {
+        near.to_owned()
+    } else {
+        let more = if models.len() > SHOWN { ", …" } else { "" };
+        format!("one of its models: {}{more}", models.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", "))
+    };
+    let (found, advice) =
+        (format!("{asked}, and does not list the model"), format!("Set model.name or RAGMAKER_MODEL to {choice}."));
+    // Others accept names that they do not list, such as aliases; a local server may have one model under any name.
+    match endpoint.provider {
+        Provider::OpenAi | Provider::Gemini => Check::problem(NAME, found, advice),
+        _ => Check::note(NAME, found, format!("If the agent fails: {advice}")),
+    }
+}
+
 /// The server of remote browsers.
 fn webdriver(address: &str, quick: bool) -> Check {
     const NAME: &str = "WebDriver";
@@ -115,15 +142,50 @@ fn webdriver(address: &str, quick: bool) -> Check {
     if quick {
         return Check::ok(NAME, format!("{shown}, not asked"));
     }
+    let is_firefox = std::env::var_os(variables::BROWSER).is_some_and(|value| value == "firefox");
+    let browser = if is_firefox { "firefox" } else { "chrome" };
     url.set_path(&format!("{}/status", url.path().trim_end_matches('/')));
     let status = client().ask(&url, &[], None).ok();
-    let status = status.and_then(|status| serde_json::from_slice::<serde_json::Value>(&status.body).ok());
+    let status = status.and_then(|status| serde_json::from_slice::<Value>(&status.body).ok());
     match status {
-        Some(status) if status["value"]["ready"] == true => Check::ok(NAME, format!("{shown} has browsers")),
+        Some(status) if status["value"]["ready"] == true => match slots(&status, browser) {
+            Some((0, all)) => Check::problem(
+                NAME,
+                format!("{shown} has {all} places for browsers, none of them for {browser}"),
+                format!("Add a node with {browser}, or set RAGMAKER_BROWSER to the browser of the nodes."),
+            ),
+            Some((number, _)) => Check::ok(NAME, format!("{shown} is ready, with {number} places for {browser}")),
+            None => Check::ok(NAME, format!("{shown} is ready")),
+        },
         Some(status) => {
             let message = status["value"]["message"].as_str().unwrap_or("no reason given");
             Check::problem(NAME, format!("{shown} is not ready: {message}"), advice)
         }
         None => Check::problem(NAME, format!("{shown} does not answer as a WebDriver server"), advice),
+    }
+}
+
+/// The number of browsers called `browser`, and of all browsers, that the nodes of a grid can run at the same time;
+/// `None` if the status names no nodes, as that of a single driver.
+fn slots(status: &Value, browser: &str) -> Option<(usize, usize)> {
+    let nodes = status["value"]["nodes"].as_array()?;
+    let slots = || nodes.iter().filter_map(|node| node["slots"].as_array()).flatten();
+    let is_of = |slot: &&Value| slot["stereotype"]["browserName"].as_str() == Some(browser);
+    Some((slots().filter(is_of).count(), slots().count()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_browsers_of_a_grid_are_counted() {
+        let slot = |name: &str| json!({"id": {"hostId": "a"}, "session": null, "stereotype": {"browserName": name}});
+        let nodes = json!([{"slots": [slot("chrome"), slot("chrome")]}, {"slots": [slot("firefox")]}]);
+        let status = json!({"value": {"ready": true, "message": "Selenium Grid ready.", "nodes": nodes}});
+        assert_eq!(slots(&status, "chrome"), Some((2, 3)));
+        assert_eq!(slots(&status, "safari"), Some((0, 3)));
+        assert_eq!(slots(&json!({"value": {"ready": true}}), "chrome"), None);
     }
 }
