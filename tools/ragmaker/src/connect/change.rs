@@ -10,6 +10,7 @@ use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{Error, printable};
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use super::{CANNOT_WRITE, CONFIG_CHANGED, CONFIG_UNREADABLE, json, toml};
 
@@ -43,7 +44,7 @@ enum Action {
     Change,
     /// It is deleted.
     Delete,
-    /// It stays: it is the person's own file.
+    /// It stays: the person wrote or changed it.
     Keep,
 }
 
@@ -74,8 +75,8 @@ impl Planned {
         Self { path, content: Content::Entry(Format::Toml, keys, value) }
     }
 
-    pub(super) fn file(path: PathBuf, text: String) -> Self {
-        Self { path, content: Content::Whole(text) }
+    pub(super) fn file(path: PathBuf, text: &str) -> Self {
+        Self { path, content: Content::Whole(marked(text)) }
     }
 
     /// The program that the entry in the file starts; `None` if there is no entry.
@@ -95,8 +96,8 @@ impl Planned {
     }
 
     /// The change that gives the file the content, or with `remove`, takes the content from it; `None` if there is
-    /// nothing to change. The person's additions to an entry, and a whole file that differs, are replaced or removed
-    /// only with `replace`.
+    /// nothing to change. The person's additions to an entry, and a whole file that this program did not write or
+    /// that the person changed, are replaced or removed only with `replace`.
     ///
     /// # Errors
     ///
@@ -125,7 +126,7 @@ impl Planned {
                 format!("{mark}{}", changed.map_err(|reason| unreadable(&path, &reason))?)
             }
             Content::Whole(new) => {
-                let is_own = before.as_ref().is_some_and(|before| *before != new) && !replace;
+                let is_own = before.as_ref().is_some_and(|before| !is_as_written(before)) && !replace;
                 if is_own {
                     action = Action::Keep;
                     text.to_owned()
@@ -152,7 +153,7 @@ impl Change {
     pub(crate) fn description(&self) -> String {
         let path = self.path.display();
         let text = match (self.action, &self.key, &self.entry) {
-            (Action::Keep, ..) => format!("keep {path}: it is not the file that this command writes"),
+            (Action::Keep, ..) => format!("keep {path}: this command did not write it, or it was changed"),
             (Action::Delete, ..) => format!("delete {path}"),
             (_, Some(key), Some(entry)) => format!("set {key} in {path}:\n{entry:#}"),
             (_, Some(key), None) => format!("remove {key} from {path}"),
@@ -188,6 +189,29 @@ impl Change {
             }
         }
     }
+}
+
+/// The beginning of the line with which a whole file says that this program wrote it: a comment in TOML and in the front
+/// matter of Markdown. The checksum of the other lines follows.
+const MARK: &str = "# Written by ragmaker connect, which replaces the file while its checksum is ";
+
+/// `text` with the mark.
+fn marked(text: &str) -> String {
+    let mark = format!("{MARK}{}\n", checksum(text));
+    match text.strip_prefix("---\n") {
+        Some(rest) => format!("---\n{mark}{rest}"),
+        None => mark + text,
+    }
+}
+
+/// Whether `text` is as this program wrote it, in this version or an older one.
+fn is_as_written(text: &str) -> bool {
+    let (marks, others): (Vec<_>, Vec<_>) = text.split_inclusive('\n').partition(|line| line.starts_with(MARK));
+    matches!(marks[..], [mark] if mark[MARK.len()..].trim_end() == checksum(&others.concat()))
+}
+
+fn checksum(text: &str) -> String {
+    format!("{:x}", Sha256::digest(text))[..16].to_owned()
 }
 
 const CHANGED: &str = "another program changed it meanwhile";
@@ -250,6 +274,33 @@ mod tests {
         }
         planned(&path).change(false, false).unwrap().unwrap().write().unwrap();
         assert_eq!(planned(&path).command().unwrap().as_deref(), Some("ragmaker"));
+    }
+
+    #[test]
+    fn a_file_of_an_older_version_is_replaced_until_the_person_changes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, old, new) in
+            [("rag.md", "---\na: 1\n---\nOld.\n", "---\na: 1\n---\nNew.\n"), ("rag.toml", "a = 1\n", "a = 2\n")]
+        {
+            let path = folder.path().join(name);
+            let change = |text: &str, remove| Planned::file(path.clone(), text).change(remove, false).unwrap();
+            change(old, false).unwrap().write().unwrap();
+            assert!(change(old, false).is_none());
+            let update = change(new, false).unwrap();
+            assert_eq!(update.action, Action::Change);
+            update.write().unwrap();
+            let written = fs::read_to_string(&path).unwrap();
+            assert!(written.contains(new.trim_start_matches("---\n")), "{written}");
+            assert_eq!(written.starts_with("---\n"), name == "rag.md", "{written}");
+            // Another version removes what this one wrote.
+            assert_eq!(change(old, true).unwrap().action, Action::Delete);
+            fs::write(&path, written + "Mine.\n").unwrap();
+            for remove in [false, true] {
+                assert_eq!(change(old, remove).unwrap().action, Action::Keep);
+            }
+            fs::write(&path, "mine\n").unwrap();
+            assert_eq!(change(new, false).unwrap().action, Action::Keep);
+        }
     }
 
     #[test]

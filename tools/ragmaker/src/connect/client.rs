@@ -119,7 +119,7 @@ fn process(server: &Server, prompts: bool) -> Value {
 
 /// One file for each workflow.
 fn workflows(path: impl Fn(&str) -> PathBuf, text: impl Fn(&Workflow) -> String) -> impl Iterator<Item = Planned> {
-    WORKFLOWS.iter().map(move |workflow| Planned::file(path(workflow.name), text(workflow)))
+    WORKFLOWS.iter().map(move |workflow| Planned::file(path(workflow.name), &text(workflow)))
 }
 
 fn gemini(folders: &Folders, server: &Server) -> Vec<Planned> {

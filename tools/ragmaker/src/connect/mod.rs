@@ -1,7 +1,7 @@
 //! `ragmaker connect`: writes the configuration with which an agent client uses the tools.
 //!
-//! What was in a file stays, comments too. A change is shown before it is written. A file of the person's own with the
-//! name of a workflow is not replaced.
+//! What was in a file stays, comments too. A change is shown before it is written. A file with the name of a workflow is
+//! replaced only if this program, in any version, wrote it, and nobody changed it since.
 
 mod change;
 mod client;
