@@ -106,6 +106,31 @@ fn workflows_run_the_commands_that_are_documented() {
     }
 }
 
+/// What a workflow or the release runs has one version, so that the same commit gives the same result later.
+#[test]
+fn actions_toolchain_and_cargo_deb_are_pinned() {
+    let manifest = read("Cargo.toml");
+    let minimum = manifest.lines().find_map(|line| line.strip_prefix("rust-version = ")).unwrap().trim_matches('"');
+    let toolchain = format!("RUSTUP_TOOLCHAIN: \"{minimum}.0\"");
+    for name in ["test", "release"] {
+        let workflow = read(format!(".github/workflows/{name}.yml"));
+        let actions: Vec<_> = workflow.lines().filter_map(|line| line.trim().strip_prefix("- uses: ")).collect();
+        assert!(actions.len() >= 3, "{name}: {actions:?}");
+        for action in actions {
+            let (commit, release) = action.split_once('@').unwrap().1.split_once(" # v").unwrap();
+            assert!(commit.len() == 40 && commit.chars().all(|c| c.is_ascii_hexdigit()), "{action}");
+            assert_eq!(release.split('.').count(), 3, "{action}");
+        }
+        assert!(workflow.contains(&toolchain), "{name}: {toolchain}");
+    }
+    let source = read("xtask/dist/src/executable.rs");
+    let version = source.lines().find_map(|line| line.strip_prefix("const CARGO_DEB: &str = ")).unwrap();
+    let install = format!("cargo install --locked cargo-deb@{}", version.trim_matches(['"', ';']));
+    for path in [".github/workflows/release.yml", "CONTRIBUTING.md"] {
+        assert!(read(path).contains(&install), "{path}: {install}");
+    }
+}
+
 #[test]
 fn the_container_has_what_the_tools_need_and_is_not_root() {
     let file = read("Containerfile");

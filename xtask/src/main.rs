@@ -47,14 +47,15 @@ enum Task {
     Book(book::Arguments),
     Pictures(pictures::Arguments),
     Grid(grid::Arguments),
-    Dist(dist::Arguments),
+    Dist(dist::Dist),
     Package(dist::Package),
     NewTool(new_tool::Arguments),
 }
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    dist::end_options(&mut words);
     let result = match Arguments::from_args(&["cargo xtask"], &words) {
         Ok(Arguments { task }) => match task {
             Task::Demo(arguments) => demo::run(&arguments),
@@ -67,8 +68,8 @@ fn main() -> ExitCode {
             Task::Book(_) => book::run(),
             Task::Pictures(_) => pictures::run(),
             Task::Grid(arguments) => grid::run(&arguments),
-            Task::Dist(arguments) => dist::run(&arguments),
-            Task::Package(arguments) => dist::package(arguments.install),
+            Task::Dist(arguments) => dist::dist(&arguments.words),
+            Task::Package(arguments) => dist::package(&arguments.words),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {

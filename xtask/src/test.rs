@@ -116,7 +116,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         steps.push(("tests with Firefox", Box::new(firefox::test)));
     }
     if arguments.packages {
-        steps.push(("installation from packages", Box::new(|| dist::package(true))));
+        steps.push(("installation from packages", Box::new(|| dist::package(&["--install".to_owned()]))));
     }
     steps
 }

@@ -17,9 +17,15 @@ pub(crate) fn build(release: &Release, folder: &Path) -> anyhow::Result<PathBuf>
     cargo.args(["build", "--release", "--locked", "--package", "ragmaker", "--target", &release.target]);
     cargo.arg("--target-dir").arg(folder).current_dir(&release.root);
     // Flags with spaces, for a path that has some, are possible only in this form.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags("--remap-path-prefix").join("\u{1f}"));
+    let own = variable("CARGO_ENCODED_RUSTFLAGS")
+        .map(|flags| flags.split('\u{1f}').map(str::to_owned).collect::<Vec<_>>())
+        .or_else(|| Some(variable("RUSTFLAGS")?.split_whitespace().map(str::to_owned).collect()));
+    let own = own.unwrap_or_default().into_iter().filter(|flag| !flag.is_empty());
+    let all: Vec<_> = own.chain(flags("--remap-path-prefix")).collect();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"));
     if cfg!(unix) {
-        cargo.env("CFLAGS", flags("-ffile-prefix-map").join(" "));
+        let all: Vec<_> = variable("CFLAGS").into_iter().chain(flags("-ffile-prefix-map")).collect();
+        cargo.env("CFLAGS", all.join(" "));
     }
     cargo.env("SOURCE_DATE_EPOCH", release.time.to_string()).env("CARGO_INCREMENTAL", "0");
     let status = cargo.status().context("cannot run cargo")?;
@@ -32,6 +38,11 @@ pub(crate) fn build(release: &Release, folder: &Path) -> anyhow::Result<PathBuf>
         ensure!(!is_there, "{} contains the path {private}", path.display());
     }
     Ok(path)
+}
+
+/// The flags of whoever builds, to which those of a release are added.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
 }
 
 /// The folders of this machine that a compiler may write into an executable, each with the name that it gets. A later
@@ -49,12 +60,19 @@ fn private_paths(release: &Release, folder: &Path) -> anyhow::Result<Vec<(String
     ])
 }
 
+/// The version of cargo-deb: another one may write other bytes.
+const CARGO_DEB: &str = "3.8.0";
+
 /// Builds the Debian package from the executable and the files of the archive.
 pub(crate) fn debian_package(release: &Release, folder: &Path) -> anyhow::Result<()> {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let cargo = || Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let found = output(cargo().args(["deb", "--version"])).unwrap_or_default();
+    let advice = format!("cargo install --locked cargo-deb@{CARGO_DEB}");
+    ensure!(found.split_whitespace().last() == Some(CARGO_DEB), "cargo-deb {CARGO_DEB} is needed: {advice}");
+    let mut cargo = cargo();
     cargo.args(["deb", "--no-build", "--no-strip", "--package", "ragmaker", "--target", &release.target, "--output"]);
     cargo.arg(folder).env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", release.time.to_string());
     let status = cargo.current_dir(&release.root).status().context("cannot run cargo")?;
-    ensure!(status.success(), "cargo deb failed ({status}); it is installed with cargo install --locked cargo-deb");
+    ensure!(status.success(), "cargo deb failed ({status})");
     Ok(())
 }
