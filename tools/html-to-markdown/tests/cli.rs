@@ -188,6 +188,20 @@ fn a_page_is_kept_if_the_catalog_is_damaged() {
 }
 
 #[test]
+fn text_has_the_content_of_the_markdown_also_where_a_page_has_it_in_its_data() {
+    let body = "High water comes twice a day at this pier, and the boats leave with the ebb before noon. ".repeat(8);
+    let page = format!(
+        r#"<script type="application/ld+json">{{"@type":"NewsArticle","articleBody":"{body}"}}</script>
+        <title>Tides</title><div id=app><p>Loading</div>"#
+    );
+    let markdown = answer(&[], page.as_bytes());
+    assert!(markdown["markdown"].as_str().unwrap().contains("the boats leave with the ebb"), "{markdown}");
+    let text = answer(&["--text", "--width", "400"], page.as_bytes());
+    assert!(text["markdown"].as_str().unwrap().contains("the boats leave with the ebb"), "{text}");
+    assert_eq!(text["words"], markdown["words"]);
+}
+
+#[test]
 fn input_that_is_not_a_page_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -44,7 +44,8 @@ use crate::{
 
 /// Renders the nodes of `tree` that `keep` marks; links are resolved against `base`. With `everything`, empty
 /// blocks and links are written, too.
-pub(crate) fn render(tree: &Tree, mut keep: Vec<bool>, base: Option<&Url>, everything: bool) -> String {
+pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
+    let mut keep = keep.to_vec();
     let notes = Notes::find(tree, &mut keep);
     let keep = &*keep;
     let mut has_block = vec![false; tree.len()];
