@@ -214,11 +214,28 @@ impl Confinement {
         let mut missing = layers.missing();
         let (_, finds_all) = ragmaker_confine::secret_files(root);
         if !finds_all {
-            missing.push("the project has so many files that those with keys cannot all be hidden");
+            missing.push(TOO_MANY_FILES);
         }
         let holds = layers.keep_files() && (layers.namespaces || layers.seccomp) && finds_all;
         Self { applies: true, holds, missing }
     }
+}
+
+/// The reason why files with keys of a project remain readable.
+const TOO_MANY_FILES: &str = "the project has so many files that those with keys cannot all be hidden";
+
+/// The files and folders that are hidden from a process: the logins in the cache folder `cache`, and the files of the
+/// project `root` whose names are typical of keys. They are searched at each start, because files come and go.
+///
+/// # Errors
+/// A process that must be confined (`strict`) is not started if the search does not reach all files.
+fn hidden_files(root: &Path, cache: &Path, strict: bool) -> std::io::Result<Vec<PathBuf>> {
+    let (mut hidden, finds_all) = ragmaker_confine::secret_files(root);
+    if strict && !finds_all {
+        return Err(std::io::Error::other(TOO_MANY_FILES));
+    }
+    hidden.extend(ragmaker_confine::logins(cache));
+    Ok(hidden)
 }
 
 /// A name that every provider accepts, or the reason why there is none.
@@ -239,5 +256,24 @@ fn annotations_of(entry: &Value) -> Annotations {
         destructive_hint: !read_only_hint && hint("destructiveHint", UNDECLARED.destructive_hint),
         idempotent_hint: hint("idempotentHint", UNDECLARED.idempotent_hint),
         open_world_hint: hint("openWorldHint", UNDECLARED.open_world_hint),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_must_be_confined_is_not_started_if_files_with_keys_may_remain_readable() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, cache) = (folder.path(), folder.path().join(".tmp/cache"));
+        std::fs::write(root.join(".env"), "KEY=x\n").unwrap();
+        assert!(hidden_files(root, &cache, true).unwrap().contains(&root.join(".env")));
+        // More entries than are searched.
+        for number in 0..200_000 {
+            std::fs::File::create(root.join(number.to_string())).unwrap();
+        }
+        assert_eq!(hidden_files(root, &cache, true).unwrap_err().to_string(), TOO_MANY_FILES);
+        assert!(hidden_files(root, &cache, false).is_ok());
     }
 }

@@ -23,7 +23,7 @@ use ragmaker_tool::Error;
 use serde_json::{Value, json};
 
 use crate::{
-    Confinement, RunContext, Runner, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, name_of,
+    Confinement, RunContext, Runner, TOOL_CANCELLED, TOOL_TIMED_OUT, Tool, annotations_of, hidden_files, name_of,
     output::Stream,
     process::{Process, failed, program},
     relay,
@@ -125,7 +125,7 @@ impl Server {
             command.stdin(Stdio::piped()).envs(configured.env.iter().cloned());
         };
         let mut process = if confinement.applies {
-            let policy = policy(&program, place, confinement);
+            let policy = policy(&program, place, confinement).map_err(does_not_start)?;
             let arguments: Vec<_> = configured.args.iter().map(Into::into).collect();
             let mut confined = policy.command(program.as_os_str(), &arguments).map_err(does_not_start)?;
             set_up(&mut confined.command);
@@ -247,12 +247,14 @@ impl Drop for Server {
 
 /// The policy of a confined server: it is one process for all its tools, so it may write in the project and use the
 /// network.
-fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> Policy {
+///
+/// # Errors
+/// [`hidden_files`].
+fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> std::io::Result<Policy> {
     let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
-    let mut hidden: Vec<_> = ragmaker_confine::logins(&place.cache).into();
-    hidden.extend(ragmaker_confine::secret_files(&root).0);
+    let hidden = hidden_files(&root, &place.cache, confinement.holds)?;
     let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
-    Policy {
+    Ok(Policy {
         roots: folder.into_iter().chain([root.clone()]).collect(),
         writable: vec![root],
         hidden,
@@ -260,7 +262,7 @@ fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> Poli
         must_hide: false,
         strict: confinement.holds,
         without: vec![],
-    }
+    })
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

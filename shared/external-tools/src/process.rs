@@ -15,7 +15,7 @@ use ragmaker_tool::{Annotations, Error};
 use serde_json::{Value, json};
 
 use crate::{
-    CatalogFormat, Confinement, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, catalog_format,
+    CatalogFormat, Confinement, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, catalog_format, hidden_files,
     output::{CapturedOutput, Stream},
     relay,
 };
@@ -177,7 +177,7 @@ impl Executable {
     }
 
     fn start(&self, start: &Start<'_>) -> std::io::Result<Process> {
-        let Some(policy) = self.policy(start.folder) else {
+        let Some(policy) = self.policy(start.folder)? else {
             let is_relayed = self.place.restarts;
             let mut command = if is_relayed {
                 relay::of_tool(self.program.as_os_str(), &start.arguments)?
@@ -201,23 +201,24 @@ impl Executable {
     }
 
     /// The policy of a call, which writes its result to `folder`; `None` if its permissions are not limited.
-    fn policy(&self, folder: Option<&Path>) -> Option<Policy> {
-        let Permissions::Declared { writes, network, strict } = self.reach else { return None };
+    ///
+    /// # Errors
+    /// [`hidden_files`].
+    fn policy(&self, folder: Option<&Path>) -> std::io::Result<Option<Policy>> {
+        let Permissions::Declared { writes, network, strict } = self.reach else { return Ok(None) };
         let root = &self.place.root;
         let real = |path: &Path| path.canonicalize().ok();
         // Below /tmp, only these are there.
         let roots = [root, &self.folder].map(PathBuf::as_path).into_iter().chain(self.program.parent()).chain(folder);
-        let mut hidden: Vec<_> = ragmaker_confine::logins(&self.place.cache).into();
-        hidden.extend(ragmaker_confine::secret_files(root).0);
-        Some(Policy {
+        Ok(Some(Policy {
             roots: roots.filter_map(real).collect(),
             writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),
-            hidden,
+            hidden: hidden_files(root, &self.place.cache, strict)?,
             network,
             must_hide: false,
             strict,
             without: vec![],
-        })
+        }))
     }
 }
 
