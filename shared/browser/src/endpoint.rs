@@ -35,11 +35,6 @@ impl Endpoint {
         url.set_path(&format!("/devtools/page/{handle}"));
         Some(url)
     }
-
-    /// Whether both servers accept connections.
-    pub(crate) fn accepts_connections(&self) -> bool {
-        accepts_connections(&self.webdriver) && self.devtools.as_ref().is_none_or(accepts_connections)
-    }
 }
 
 /// Whether the server at `url` accepts connections.
@@ -90,9 +85,9 @@ mod tests {
     fn a_closed_server_accepts_no_connections() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let there = format!("http://127.0.0.1:{port}/");
-        assert!(endpoint(&there, &format!("ws://127.0.0.1:{port}/x")).accepts_connections());
+        let there = Url::parse(&format!("ws://127.0.0.1:{port}/x")).unwrap();
+        assert!(accepts_connections(&there));
         drop(listener);
-        assert!(!endpoint(&there, &there).accepts_connections());
+        assert!(!accepts_connections(&there));
     }
 }

@@ -6,6 +6,7 @@ use ragmaker_tool::{Error, HostOptions};
 
 use crate::{
     codes::{BROWSER_BUSY, BROWSER_LOST, NO_DISPLAY, PAGE_CRASHED, PROFILE_IN_USE, TIMEOUT},
+    endpoint::accepts_connections,
     find::{Program, has_display},
     firefox,
     kind::BrowserKind,
@@ -220,9 +221,19 @@ const NO_SCREEN: &str = "Leave --no-headless out, or run where a person can see 
 /// another program, and without a supervisor the browser would never be closed.
 fn usable(profile: &Profile, visible: bool) -> Option<Running> {
     let running = profile.running().filter(|running| !(visible && running.headless))?;
+    let Running { endpoint, .. } = &running;
+    // The process of a driver is looked up instead: a connection wakes the driver, which takes 4 ms.
+    let is_driven = if endpoint.is_remote {
+        accepts_connections(&endpoint.webdriver)
+    } else {
+        process::profile_of(running.driver_pid).as_deref() == Some(profile.folder())
+    };
     // A driver outlives a browser that has crashed.
-    let runs = running.endpoint.is_remote || running.endpoint.devtools.is_some() || firefox::runs(&running);
-    (runs && profile.is_supervised() && running.endpoint.accepts_connections()).then_some(running)
+    let runs = match &endpoint.devtools {
+        Some(devtools) => accepts_connections(devtools),
+        None => endpoint.is_remote || firefox::runs(&running),
+    };
+    (is_driven && runs && profile.is_supervised()).then_some(running)
 }
 
 #[cfg(test)]
