@@ -204,13 +204,12 @@ impl Config {
         let own = KEY_VARIABLES.iter().flat_map(|(_, variables)| *variables).copied();
         for variable in own.chain(named.iter().map(String::as_str)) {
             if let Some(value) = self.variable(variable) {
-                redactor.add(value);
+                redactor.add_variable(value);
             }
         }
         let dotenv = self.environment.dotenv().iter();
         for value in dotenv.filter(|(name, value)| is_secret_variable(name, value)).map(|(_, value)| value) {
-            // Of an address, the password is enough.
-            if value.contains("://") { redactor.add_url(value) } else { redactor.add(value) }
+            redactor.add_variable(value);
         }
         let servers = self.settings.keys().filter(|name| server(name).is_some());
         for name in servers.map(String::as_str).chain(["model.headers", "model.query"]) {

@@ -38,6 +38,9 @@ impl fmt::Debug for Key {
 const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// Shorter values are not keys, and blanking them would make texts unreadable.
 const SHORTEST: usize = 6;
+/// A value of letters or of digits alone that is shorter is a word or a number, such as `postgres`, `password`, `ollama`
+/// or `123456`. Development settings use those, and texts and paths contain them with another meaning.
+const SHORTEST_WORD: usize = 20;
 
 /// Names of headers and parameters whose values are not secret.
 const PUBLIC_NAMES: [&str; 12] = [
@@ -72,6 +75,16 @@ impl Redactor {
         self.0.sort_by_key(|key| std::cmp::Reverse(key.len()));
     }
 
+    /// Adds the value of a variable whose name is that of a key or password, unless it is a word or a number.
+    pub fn add_variable(&mut self, value: &str) {
+        // Of an address, the password is enough.
+        if value.contains("://") {
+            self.add_url(value);
+        } else if !is_word(value.trim()) {
+            self.add(value);
+        }
+    }
+
     /// Adds the keys in `text`, of which the form alone says that they are keys.
     pub fn learn(&mut self, text: &str) {
         for key in key_forms::keys(text) {
@@ -92,7 +105,7 @@ impl Redactor {
     pub fn add_url(&mut self, url: &str) {
         let (address, query) = url.split_once('?').unwrap_or((url, ""));
         if let Some((user, _)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('@')) {
-            user.split(':').for_each(|part| self.add(part));
+            user.split(':').filter(|part| !is_word(part)).for_each(|part| self.add(part));
         }
         let parameters = query.split('&').filter_map(|parameter| parameter.split_once('='));
         self.add_pairs(&parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>());
@@ -130,6 +143,12 @@ impl Redactor {
     }
 }
 
+/// Whether a value is a word or a number, and no key.
+fn is_word(value: &str) -> bool {
+    value.len() < SHORTEST_WORD
+        && (value.bytes().all(|byte| byte.is_ascii_alphabetic()) || value.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 /// A key as it is, and as a URL escapes it.
 fn spellings(key: &str) -> [String; 2] {
     [key.to_owned(), utf8_percent_encode(key, UNRESERVED).to_string()]
@@ -161,5 +180,20 @@ mod tests {
         assert!(redactor.longest() >= "hunter2".len());
         assert_eq!(redactor.redacted(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
         assert!(!format!("{redactor:?} {:?}", Key::new("sk-12345")).contains("123"));
+    }
+
+    #[test]
+    fn words_and_numbers_of_development_settings_are_not_keys() {
+        let mut redactor = Redactor::default();
+        for value in ["postgres", "password", "ollama", "12345678", "postgres://postgres:secret@db/app"] {
+            redactor.add_variable(value);
+        }
+        let text = "image: postgres:17 # password of ollama, 12345678, secret";
+        assert_eq!(redactor.redacted(text), text);
+        for value in ["hunter2", "correct-horse", "abcdefghijklmnopqrstuvwx", "postgres://app:p4ssword@db/app"] {
+            redactor.add_variable(value);
+        }
+        let text = "hunter2 correct-horse abcdefghijklmnopqrstuvwx p4ssword";
+        assert_eq!(redactor.redacted(text), "[key] [key] [key] [key]");
     }
 }

@@ -74,7 +74,15 @@ pub(crate) fn feed(
     };
     // A server that does not stream sends the whole message.
     let delta = if choice["message"].is_object() { &choice["message"] } else { &choice["delta"] };
-    answer.say(delta["content"].as_str().unwrap_or_default(), show)?;
+    match &delta["content"] {
+        // Some servers send a list of parts.
+        Value::Array(parts) => {
+            for part in parts {
+                answer.say(part["text"].as_str().unwrap_or_default(), show)?;
+            }
+        }
+        text => answer.say(text.as_str().unwrap_or_default(), show)?,
+    }
     // The words with which a model refuses have a member of their own.
     answer.say(delta["refusal"].as_str().unwrap_or_default(), show)?;
     for (at, call) in delta["tool_calls"].as_array().into_iter().flatten().enumerate() {
@@ -97,7 +105,16 @@ pub(crate) fn feed(
             None => !id.is_empty() && draft.id == id,
         };
         answer.grow(arguments.len() + name.len())?;
-        if let Some(draft) = answer.drafts.iter_mut().rev().find(|draft| is_of(draft)) {
+        // A name may come in parts, before the arguments.
+        let continues_name = |draft: &&mut PartialCall| {
+            key == Some(draft.key) && id.is_empty() && !draft.id.is_empty() && draft.arguments.is_empty()
+        };
+        if !name.is_empty()
+            && let Some(draft) = answer.drafts.last_mut().filter(continues_name)
+        {
+            draft.name += name;
+            draft.arguments += &arguments;
+        } else if let Some(draft) = answer.drafts.iter_mut().rev().find(|draft| is_of(draft)) {
             draft.arguments += &arguments;
         } else {
             let key = key.unwrap_or(at as u64);

@@ -103,6 +103,8 @@ pub struct Client {
     redactor: Redactor,
     agent: Mutex<ureq::Agent>,
     uses_text: AtomicBool,
+    /// Whether it has made a call in the form of its provider.
+    makes_native_calls: AtomicBool,
     /// The endpoint refuses any temperature but its own.
     has_fixed_temperature: AtomicBool,
 }
@@ -134,11 +136,13 @@ impl Client {
     /// A client of `endpoint`. It opens no connection before the first request.
     pub fn new(endpoint: Endpoint) -> Self {
         let uses_text = AtomicBool::new(endpoint.protocol == Protocol::Text);
+        let makes_native_calls = AtomicBool::new(false);
         Self {
             agent: Mutex::new(agent(&endpoint)),
             retries: Retries::default(),
             redactor: endpoint.redactor(),
             uses_text,
+            makes_native_calls,
             has_fixed_temperature: AtomicBool::new(false),
             endpoint,
         }
@@ -208,9 +212,14 @@ impl Client {
         } else {
             self.collect(request, None, cancel, show)?
         };
+        // A model that makes native calls quotes calls, for example of a file that it has read.
+        let makes_native_calls = !uses_text && !collected.drafts.is_empty();
+        self.makes_native_calls.fetch_or(makes_native_calls, Ordering::Relaxed);
+        let position = if uses_text { text::Position::OwnLine } else { text::Position::End };
         if collected.drafts.is_empty()
             && self.endpoint.protocol != Protocol::Native
-            && let Some((left, drafts)) = text::calls(&collected.text, request.tools)
+            && !self.makes_native_calls.load(Ordering::Relaxed)
+            && let Some((left, drafts)) = text::calls(&collected.text, request.tools, position)
         {
             self.uses_text.store(true, Ordering::Relaxed);
             collected.replace_text(left);
@@ -242,7 +251,7 @@ impl Client {
         let (decoded, rest) = said.end();
         if let Some(answer) = text::answer_text(&collected.text) {
             collected.replace_text(answer);
-        } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools) {
+        } else if let Some((left, drafts)) = text::calls(&collected.text, request.tools, text::Position::OwnLine) {
             collected.replace_text(if left.is_empty() { decoded } else { left });
             collected.drafts = drafts;
         } else if !decoded.is_empty() {
@@ -317,9 +326,17 @@ impl Client {
                     if is_json {
                         reader.take_whole(&whole, &mut answer, show)?;
                     } else {
-                        let mut outcome = Ok(());
-                        events.end(|data| outcome = reader.take(data, &mut answer, show));
+                        let (mut outcome, mut is_cut) = (Ok(()), false);
+                        events.end(|data| {
+                            is_cut = reader.is_cut(data);
+                            if !is_cut {
+                                outcome = reader.take(data, &mut answer, show);
+                            }
+                        });
                         outcome?;
+                        if is_cut && answer.stop.is_none() {
+                            return Err(lost("the connection ended in an event of the answer".to_owned()));
+                        }
                     }
                     return match answer.stop {
                         Some(_) => Ok(answer),

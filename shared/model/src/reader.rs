@@ -32,12 +32,22 @@ impl Reader<'_> {
             return Ok(());
         }
         if data.trim() == "[DONE]" {
+            // Some servers give no other reason for the end.
+            if self.any {
+                answer.stop.get_or_insert_default();
+            }
             self.done = answer.stop.is_some();
             return Ok(());
         }
         let event = serde_json::from_str(data)
             .map_err(|error| MODEL_ANSWER_INVALID.error(format!("an event of the answer is not JSON: {error}")))?;
         self.feed(&event, answer, show)
+    }
+
+    /// Whether the last event of a body ends before its JSON does.
+    pub(crate) fn is_cut(&self, data: &str) -> bool {
+        let is_json = |data| serde_json::from_str::<serde::de::IgnoredAny>(data).is_ok();
+        !self.done && !data.trim().is_empty() && data.trim() != "[DONE]" && !is_json(data)
     }
 
     /// An answer that did not stream: one value, or a list of them.

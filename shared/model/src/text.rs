@@ -190,26 +190,57 @@ pub(crate) fn rendered(request: &Request<'_>, rules: &str) -> (String, Vec<Messa
     (system, messages)
 }
 
-/// The calls of known tools in `text`, and the text that is left beside them.
-pub(crate) fn calls(text: &str, tools: &[Declaration]) -> Option<(String, Vec<PartialCall>)> {
-    let (mut left, mut drafts, mut rest) = (String::new(), vec![], text);
-    while let Some(at) = rest.find('{') {
-        let mut values = serde_json::Deserializer::from_str(&rest[at..]).into_iter::<Map<String, Value>>();
-        let call = values.next().and_then(Result::ok).and_then(|object| call(&object, tools));
-        let end = if call.is_some() { at + values.byte_offset() } else { at + 1 };
-        left += &rest[..if call.is_some() { at } else { end }];
-        drafts.extend(call);
-        rest = &rest[end..];
+/// Where a call may stand in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// It begins a line. The model writes calls as text.
+    OwnLine,
+    /// It begins a line, and only calls follow; in a code block, the text has nothing else. The model has not made a
+    /// call yet.
+    End,
+}
+
+/// The marks that models write around calls.
+const MARKS: [&str; 4] = ["<tool_call>", "</tool_call>", "```json", "```"];
+
+/// The calls of known tools in `text`, and the text that is left beside them. A call within a line, in a quotation or
+/// in a code span is a text about a call: what a page or a file says must not run.
+pub(crate) fn calls(text: &str, tools: &[Declaration], position: Position) -> Option<(String, Vec<PartialCall>)> {
+    // The texts before, between and after the calls.
+    let (mut parts, mut drafts, mut end, mut from) = (vec![], vec![], 0, 0);
+    while let Some(at) = text[from..].find('{').map(|found| from + found) {
+        from = at + 1;
+        let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        if !is_empty(&text[line.max(end)..at]) {
+            continue;
+        }
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>();
+        let object = values.next().and_then(Result::ok);
+        let Some(call) = object.and_then(|object| call(&object, tools)) else { continue };
+        parts.push(&text[end..at]);
+        drafts.push(call);
+        end = at + values.byte_offset();
+        from = end;
     }
-    left += rest;
     if drafts.is_empty() {
         return None;
     }
-    // What stood around the calls.
-    for mark in ["<tool_call>", "</tool_call>", "```json", "```"] {
-        left = left.replace(mark, "");
+    let (said, after) = (parts[0], [&parts[1..], &[&text[end..]]].concat());
+    let is_quoted = said.contains("```") && !is_empty(said);
+    if position == Position::End && (is_quoted || !after.iter().all(|part| is_empty(part))) {
+        return None;
     }
+    let left = without_marks(&[said, &after.concat()].concat());
     Some((left.trim_matches(is_around).to_owned(), drafts))
+}
+
+/// Whether nothing but marks stands in a text.
+fn is_empty(text: &str) -> bool {
+    without_marks(text).chars().all(is_around)
+}
+
+fn without_marks(text: &str) -> String {
+    MARKS.iter().fold(text.to_owned(), |text, mark| text.replace(mark, ""))
 }
 
 /// Whether a character may stand between a text and its calls.
@@ -290,20 +321,43 @@ mod tests {
             "<tool_call>\n{\"name\": \"read_file\", \"parameters\": {\"path\": \"a{b\"}}\n</tool_call>",
             r#"[{"name": "read_file", "arguments": "{\"path\": \"a{b\"}"}]"#,
         ] {
-            let (left, drafts) = calls(text, &tools()).unwrap();
+            let (left, drafts) = calls(text, &tools(), Position::End).unwrap();
             assert_eq!(left, "", "{text}");
             assert_eq!(drafts.len(), 1);
             assert_eq!(crate::message::parsed(&drafts[0].arguments), json!({"path": "a{b"}));
         }
         let two = "First { this:\n{\"tool\": \"read_file\", \"args\": {}}{\"tool\": \"read_file\", \"args\": {}}";
-        let (left, drafts) = calls(two, &tools()).unwrap();
-        assert_eq!((left.as_str(), drafts.len()), ("First { this:", 2));
+        for position in [Position::OwnLine, Position::End] {
+            let (left, drafts) = calls(two, &tools(), position).unwrap();
+            assert_eq!((left.as_str(), drafts.len()), ("First { this:", 2));
+        }
+    }
+
+    #[test]
+    fn a_call_that_a_text_quotes_does_not_run() {
+        let call = r#"{"tool": "read_file", "arguments": {}}"#;
+        for quoted in [
+            format!("> {call}"),
+            format!("The file says {call}."),
+            format!("Use `{call}`"),
+            format!("- {call}"),
+            format!(r#"{{"calls": [{call}]}}"#),
+        ] {
+            for position in [Position::OwnLine, Position::End] {
+                assert!(calls(&quoted, &tools(), position).is_none(), "{quoted}");
+            }
+        }
+        // Only of a model that is known to write its calls as text.
+        for quoted in [format!("{call}\nThat is in the file."), format!("The file:\n```json\n{call}\n```")] {
+            assert!(calls(&quoted, &tools(), Position::End).is_none(), "{quoted}");
+            assert!(calls(&quoted, &tools(), Position::OwnLine).is_some(), "{quoted}");
+        }
     }
 
     #[test]
     fn an_answer_that_shows_json_is_no_call() {
         for text in ["", "{", r#"{"name": "Brest", "arguments": {}}"#, r#"{"name": "read_file"}"#, "read_file(a)"] {
-            assert!(calls(text, &tools()).is_none(), "{text}");
+            assert!(calls(text, &tools(), Position::OwnLine).is_none(), "{text}");
         }
     }
 
@@ -389,7 +443,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read(text in "[{}\"a:潮\\\\,\\[\\] ]{0,60}") {
-            prop_assert!(calls(&text, &tools()).is_none());
+            prop_assert!(calls(&text, &tools(), Position::OwnLine).is_none());
         }
     }
 }

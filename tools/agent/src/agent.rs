@@ -70,6 +70,9 @@ pub(crate) struct Agent {
     /// Removes API keys from a text.
     pub(crate) blank: Box<dyn Fn(&str) -> String + Send + Sync>,
     pub(crate) keys: KnownKeys,
+    /// The calls of the last answer as the model wrote them, if they contain keys. They run like this: a value that is
+    /// also a key may be a part of a file.
+    pub(crate) calls_with_keys: Vec<Call>,
     /// The request of this turn, without piped input.
     pub(crate) request: String,
     /// The calls of this turn, for the JSON output.
@@ -105,6 +108,10 @@ impl Agent {
 
     /// Writes down what happened, shows it, and returns what is to be done.
     pub(crate) fn take(&mut self, event: Event) -> Result<Vec<Effect>, Error> {
+        if let Event::Assistant { calls, .. } = &event {
+            let has_keys = |call: &&Call| self.without_keys(&call.arguments) != call.arguments;
+            self.calls_with_keys = calls.iter().filter(has_keys).cloned().collect();
+        }
         let event = self.redacted(event);
         self.session.append(&event)?;
         self.screen.happened(&event);
@@ -230,7 +237,10 @@ impl Agent {
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Effect>, Error> {
         let mut effects = vec![];
         let tools = Arc::clone(&self.tools);
-        for group in tools.groups(calls) {
+        let as_written =
+            |call: &Call| self.calls_with_keys.iter().find(|other| other.id == call.id).unwrap_or(call).clone();
+        let calls: Vec<_> = calls.iter().map(as_written).collect();
+        for group in tools.groups(&calls) {
             let outcomes = match group {
                 [call] => vec![self.alone(call)?],
                 group => self.at_once(group),
@@ -354,7 +364,8 @@ impl Agent {
 impl Agent {
     /// Writes down how a call ended. What is too long for the model is kept in a file.
     fn ended(&mut self, call: &Call, outcome: &ToolOutcome) -> Result<Vec<Effect>, Error> {
-        self.calls.push(json!({"name": call.name, "arguments": call.arguments, "error_code": outcome.error_code}));
+        let arguments = self.without_keys(&call.arguments);
+        self.calls.push(json!({"name": call.name, "arguments": arguments, "error_code": outcome.error_code}));
         let milliseconds = u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX);
         if self.log.is_on() {
             let answer: Value = serde_json::from_str(&outcome.text).unwrap_or_default();
@@ -375,23 +386,21 @@ impl Agent {
         self.take(Event::ToolResult { id, name, text, is_error: outcome.is_error, milliseconds })
     }
 
+    /// The arguments of a call without keys.
+    fn without_keys(&self, arguments: &Value) -> Value {
+        let text = arguments.to_string();
+        let clean = (self.blank)(&text);
+        if clean == text { arguments.clone() } else { serde_json::from_str(&clean).unwrap_or(clean.into()) }
+    }
+
     /// The event without keys.
     fn redacted(&self, event: Event) -> Event {
         let blank = &self.blank;
         match event {
             Event::User { text } => Event::User { text: self.keys.of_person(&text) },
             Event::Assistant { text, signatures, calls, usage, stop } => {
-                let calls = calls.into_iter().map(|call| {
-                    let spelled = call.arguments.to_string();
-                    let clean = blank(&spelled);
-                    let arguments = if clean == spelled {
-                        call.arguments
-                    } else {
-                        serde_json::from_str(&clean).unwrap_or(clean.into())
-                    };
-                    Call { arguments, ..call }
-                });
-                let calls = calls.collect();
+                let redacted = |call: Call| Call { arguments: self.without_keys(&call.arguments), ..call };
+                let calls = calls.into_iter().map(redacted).collect();
                 let clean = blank(&text);
                 // A signature belongs to the text as it was.
                 let signatures = if clean == text { signatures } else { vec![] };

@@ -90,6 +90,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
             move |text| keys.redacted(text)
         }),
         keys,
+        calls_with_keys: vec![],
         request,
         calls: vec![],
         failure: None,

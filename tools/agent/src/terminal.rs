@@ -175,6 +175,8 @@ impl Terminal {
         for line in question.lines() {
             self.say(&format!("  {line}"));
         }
+        // What was typed before is no answer to this question.
+        discard_input();
         let Question { kind, editable, .. } = *question;
         let question =
             format!("[y] yes  [n] no  [a] always {}  [e] edit  ? ", sanitize::visible(kind).replace('\n', " "));
@@ -216,11 +218,19 @@ impl Terminal {
         if !self.is_there {
             return Line::End;
         }
-        let Some(mut editor) = self.editor() else { return Line::End };
-        match self.editing.run(|| editor.readline_with_initial(prompt, (initial, ""))) {
-            Ok(text) => Line::Text(text),
-            Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Line::Interrupted,
-            Err(_) => Line::End,
+        loop {
+            let Some(mut editor) = self.editor() else { return Line::End };
+            return match self.editing.run(|| editor.readline_with_initial(prompt, (initial, ""))) {
+                Ok(text) => Line::Text(text),
+                Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Line::Interrupted,
+                Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    drop(editor);
+                    discard_input();
+                    self.say("the input is not UTF-8, so the line is discarded");
+                    continue;
+                }
+                Err(_) => Line::End,
+            };
         }
     }
 
@@ -235,6 +245,12 @@ impl Terminal {
         let _ = editor.load_history(&self.history);
         Some(editor)
     }
+}
+
+/// Discards what was typed and not read yet.
+fn discard_input() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 impl Question<'_> {
