@@ -17,8 +17,10 @@ pub const MODEL_UNREACHABLE: Code =
 pub const MODEL_ANSWER_INVALID: Code =
     Code::new("MODEL_ANSWER_INVALID", "Check the provider, the model's name and the base URL.");
 /// The conversation does not fit into the model's context.
-pub const CONTEXT_TOO_LONG: Code =
-    Code::new("CONTEXT_TOO_LONG", "Start a new conversation, or use a model with a larger context window.");
+pub const CONTEXT_TOO_LONG: Code = Code::new(
+    "CONTEXT_TOO_LONG",
+    "Start a new conversation, offer fewer tools, or use a model with a larger context window.",
+);
 /// A person ended the step.
 pub const CANCELLED: Code = Code::new("CANCELLED", "Nothing needs to be done; the conversation can be resumed.");
 

@@ -211,7 +211,8 @@ impl Agent {
         event
     }
 
-    fn system(&self) -> String {
+    /// The instructions for the model.
+    pub(crate) fn system(&self) -> String {
         let date = ragmaker_fs::rfc3339(SystemTime::now());
         self.language.system(&PromptValues {
             folder: &self.project.root().to_string_lossy(),

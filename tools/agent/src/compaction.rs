@@ -1,6 +1,6 @@
 //! Compaction: when a conversation is summarised, where it is cut, and which summaries are accepted.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 use ragmaker_model::Message;
 
@@ -9,22 +9,27 @@ use crate::{
     rules::Rules,
 };
 
-/// The share of the context window, in percent, over which the conversation is summarised.
+/// The share, in percent, of the context window that the fixed part of a request leaves to the conversation, over which
+/// it is summarised.
 const COMPACTION_PERCENT: usize = 75;
 /// The share of it that the part which stays may take.
 const KEPT_PERCENT: usize = 40;
+/// The maximum number of characters of a text of the person or the model in the request for a summary: one that does
+/// not fit the context window must not keep the conversation from being summarised.
+const MAX_SUMMARISED: usize = 20_000;
 /// The number of lines at the start and at the end that a shortened result keeps.
 const LINES: usize = 20;
 /// The maximum length in characters of those lines: JSON often is one long line.
 const CHARACTERS: usize = 1_500;
 
-/// The position at which to cut `history`, which has about `used` tokens; `None` if it is short enough, or nothing can
+/// The position at which to cut `history`, whose next request has about `used` tokens; `None` if it is short enough, or nothing can
 /// be left out. `force` cuts as if the context window were full.
 pub(crate) fn cut(history: &History, used: usize, rules: &Rules, force: bool) -> Option<usize> {
     let turns = history.turns();
     let is_long = rules.max_turns > 0 && turns.len() > rules.max_turns;
-    let window = rules.context_tokens;
-    let is_full = force || window > 0 && used > window / 100 * COMPACTION_PERCENT;
+    let window = rules.context_tokens.saturating_sub(rules.fixed_tokens);
+    let used = used.saturating_sub(rules.fixed_tokens);
+    let is_full = force || rules.context_tokens > 0 && used > window / 100 * COMPACTION_PERCENT;
     if !is_long && !is_full {
         return None;
     }
@@ -102,11 +107,11 @@ pub(crate) fn rendered(history: &History, cut: usize) -> String {
     let mut text = String::new();
     for message in history.messages().iter().take(cut) {
         match message {
-            Message::User { text: said } => text.extend(["[user]\n", said, "\n\n"]),
+            Message::User { text: said } => text.extend(["[user]\n", &without_middle(said), "\n\n"]),
             Message::Assistant { text: said, calls, .. } => {
-                text.extend(["[assistant]\n", said, "\n"]);
+                text.extend(["[assistant]\n", &without_middle(said), "\n"]);
                 for call in calls {
-                    text.extend(["[call] ", &call.name, " ", &call.arguments.to_string(), "\n"]);
+                    text.extend(["[call] ", &call.name, " ", &without_middle(&call.arguments.to_string()), "\n"]);
                 }
                 text.push('\n');
             }
@@ -118,6 +123,16 @@ pub(crate) fn rendered(history: &History, cut: usize) -> String {
         }
     }
     text
+}
+
+/// A text whose middle is left out if it is long.
+fn without_middle(text: &str) -> Cow<'_, str> {
+    let left_out = text.chars().count().saturating_sub(MAX_SUMMARISED);
+    if left_out == 0 {
+        return text.into();
+    }
+    let half = MAX_SUMMARISED / 2;
+    format!("{}\n[… {left_out} characters left out …]\n{}", first(text, half), last(text, half)).into()
 }
 
 /// The ids and texts of old results that are long enough to be shortened.
@@ -236,6 +251,29 @@ mod tests {
         assert!(one.chars().count() < 3_100);
         assert_eq!(shortened("one\ntwo"), None);
         assert_eq!((first("潮汐", 1), last("潮汐", 1), last("潮汐", 0), last("a", 9)), ("潮", "汐", "", "a"));
+    }
+
+    #[test]
+    fn the_instructions_and_tools_are_not_counted_as_conversation() {
+        let history = history(&vec![vec![]; 8], 200);
+        let conversation = used(&history);
+        let with_fixed = |fixed_tokens| {
+            let rules = Rules { fixed_tokens, ..rules(0, 8, 2 * conversation) };
+            cut(&history, fixed_tokens + conversation, &rules, false)
+        };
+        assert_eq!(with_fixed(0), None);
+        let at = with_fixed(conversation).unwrap();
+        let kept: usize = history.messages()[at..].iter().map(tokens).sum();
+        assert!(kept <= conversation * 2 / 5 && kept > conversation / 4, "{kept} of {conversation}");
+    }
+
+    #[test]
+    fn a_summary_is_requested_without_the_middle_of_a_long_text() {
+        let mut history = History::default();
+        history.say(format!("first{}last", "x".repeat(500_000)));
+        history.answer("done".into(), vec![], vec![]);
+        let text = rendered(&history, 2);
+        assert!(text.len() < MAX_SUMMARISED + 200 && text.contains("first") && text.contains("last"), "{}", text.len());
     }
 
     proptest! {

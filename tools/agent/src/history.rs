@@ -3,7 +3,7 @@
 //! All providers require this invariant: each call has exactly one result, which directly follows the call's message,
 //! and each result has a call.
 
-use ragmaker_model::{Call, Message, TextSignature};
+use ragmaker_model::{Call, Declaration, Message, TextSignature};
 
 /// The conversation since its last summary. If there is a summary, it is the first message.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -169,6 +169,13 @@ pub(crate) fn tokens(message: &Message) -> usize {
             of_text(text) + calls.sum::<usize>()
         }
     }
+}
+
+/// About how many tokens a request has besides the conversation.
+pub(crate) fn fixed_tokens(instructions: &str, tools: &[Declaration]) -> usize {
+    let of_tool =
+        |tool: &Declaration| of_text(&tool.name) + of_text(&tool.description) + of_text(&tool.parameters.to_string());
+    of_text(instructions) + tools.iter().map(of_tool).sum::<usize>()
 }
 
 /// About how many tokens a text takes: one for four characters, 0.7 for each of Chinese, Japanese and Korean.

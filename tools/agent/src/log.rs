@@ -11,7 +11,7 @@ use std::{
 use ragmaker_model::{Endpoint, Request};
 use serde_json::{Value, json};
 
-use crate::machine::State;
+use crate::{history::fixed_tokens, machine::State};
 
 /// The size at which a file is put aside.
 const MAX_LOG_BYTES: u64 = 10 << 20;
@@ -84,7 +84,7 @@ impl Log {
         }
         let tools: Vec<_> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
         let members = json!({
-            "model": endpoint.model, "tokens": state.tokens(), "instructions": system, "messages": ranges, "tools": tools,
+            "model": endpoint.model, "tokens": state.tokens(fixed_tokens(request.system, request.tools)), "instructions": system, "messages": ranges, "tools": tools,
         });
         self.append(state, "request", &members, &blank);
     }

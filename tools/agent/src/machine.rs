@@ -263,14 +263,15 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The approximate number of tokens of the conversation, from the provider's count if there is one.
-    pub(crate) fn tokens(&self) -> usize {
+    /// The approximate number of tokens of the next request, from the provider's count if there is one; else from
+    /// the conversation and the `fixed` rest of a request.
+    pub(crate) fn tokens(&self, fixed: usize) -> usize {
         let all = self.history.messages();
         match self.counted {
             Some((counted, messages)) if messages <= all.len() => {
                 counted + all[messages..].iter().map(tokens).sum::<usize>()
             }
-            _ => all.iter().map(tokens).sum(),
+            _ => fixed + all.iter().map(tokens).sum::<usize>(),
         }
     }
 
@@ -337,7 +338,7 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             vec![Effect::Decide]
         }
         Event::Failed { code, .. } => {
-            let cut = compaction::cut(&state.history, state.tokens(), rules, true);
+            let cut = compaction::cut(&state.history, state.tokens(rules.fixed_tokens), rules, true);
             if let Some(cut) = cut.filter(|_| code == CONTEXT_TOO_LONG.name() && !state.squeezed) {
                 // Once in a turn: the endpoint's own window is smaller than was thought.
                 state.squeezed = true;
@@ -375,7 +376,7 @@ fn summarise(state: &mut State, cut: usize, strict: bool) -> Vec<Effect> {
 /// Requests an answer from the model, after a summary if one is due.
 fn decide(state: &mut State, rules: &Rules) -> Vec<Effect> {
     if state.waiting == 0
-        && let Some(cut) = compaction::cut(&state.history, state.tokens(), rules, false)
+        && let Some(cut) = compaction::cut(&state.history, state.tokens(rules.fixed_tokens), rules, false)
     {
         return summarise(state, cut, false);
     }

@@ -13,10 +13,12 @@ pub(crate) struct Rules {
     pub(crate) kept_turns: usize,
     /// The size of the context window in tokens; 0 if it is not known.
     pub(crate) context_tokens: usize,
+    /// About how many of them each request has besides the conversation: the instructions and the tools.
+    pub(crate) fixed_tokens: usize,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { max_steps: 50, think_required: true, max_turns: 20, kept_turns: 6, context_tokens: 0 }
+        Self { max_steps: 50, think_required: true, max_turns: 20, kept_turns: 6, context_tokens: 0, fixed_tokens: 0 }
     }
 }

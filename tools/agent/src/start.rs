@@ -13,6 +13,7 @@ use crate::{
     approve::Approvals,
     arguments::Arguments,
     external_tools,
+    history::fixed_tokens,
     interrupt::Signals,
     known_keys::KnownKeys,
     log::Log,
@@ -57,6 +58,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         max_turns: number(settings.max_conversation_turns),
         kept_turns: number(settings.summary_conversation_turns),
         context_tokens: number(settings.context_tokens),
+        fixed_tokens: 0,
     };
     let (mut state, mut request) = (State::default(), String::new());
     for event in events {
@@ -97,6 +99,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         ended_by: None,
         warnings,
     };
+    agent.rules.fixed_tokens = fixed_tokens(&agent.system(), agent.tools.declarations());
     agent.screen.object(&agent.described(is_resumed));
     for warning in &agent.warnings {
         agent.screen.dim(&format!("  left out: {warning}"));
