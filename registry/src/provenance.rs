@@ -88,7 +88,7 @@ fn of_command(answer: &Value) -> Option<bool> {
             Some(at) => folder.join(&word[..word[..at].rfind('/').unwrap_or(0)]),
             None => folder.join(word),
         };
-        let path = path.canonicalize().ok()?;
+        let path = ragmaker_fs::canonicalize(path).ok()?;
         let holds = |folder: &Path| folder.join("catalog.json").is_file();
         let is_folder = path.is_dir()
             && (path.ancestors().take(3).any(holds)

@@ -20,6 +20,7 @@ mod process;
 mod python;
 mod repeat;
 mod setup;
+mod systems;
 mod test;
 
 use std::{env, process::ExitCode};

@@ -13,7 +13,7 @@ use ragmaker_project::programs::on_path;
 use crate::{
     book, clients, conformance, deny, dist, engines, firefox, generate, grid, model,
     process::{cargo, needed, run_visibly},
-    repeat, setup,
+    repeat, setup, systems,
 };
 
 /// Run every check and every test; .ci/run calls exactly this, with --clients.
@@ -40,6 +40,12 @@ pub(crate) struct Arguments {
     /// also install three tools from packages as for crates.io, without a network (in target/package)
     #[argh(switch)]
     packages: bool,
+    /// also check every crate for Windows and macOS with the compiler, if rustup can add their standard libraries
+    #[argh(switch)]
+    systems: bool,
+    /// also run the tests of the file tools under Wine; needs wine and the C compiler of MinGW
+    #[argh(switch)]
+    wine: bool,
     /// also install Firefox and geckodriver (in target/geckodriver), and test with them
     #[argh(switch)]
     firefox: bool,
@@ -114,6 +120,12 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.firefox {
         steps.push(("Firefox", Box::new(firefox::install)));
         steps.push(("tests with Firefox", Box::new(firefox::test)));
+    }
+    if arguments.systems {
+        steps.push(("other systems", Box::new(systems::check)));
+    }
+    if arguments.wine {
+        steps.push(("tests under Wine", Box::new(systems::wine)));
     }
     if arguments.packages {
         steps.push(("installation from packages", Box::new(|| dist::package(&["--install".to_owned()]))));

@@ -40,7 +40,7 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
         found(FindingKind::PathMissing, "the catalog has no path for the document".into());
         return None;
     };
-    let file = match fs::canonicalize(folder.join(given)) {
+    let file = match ragmaker_fs::canonicalize(folder.join(given)) {
         Ok(file) => file,
         Err(error) => {
             found(FindingKind::FileMissing, format!("the file cannot be found: {error}"));

@@ -115,7 +115,7 @@ fn fingerprint(files: &[PathBuf]) -> Result<u64, Error> {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), FORMAT).hash(&mut hasher);
     for file in files {
-        let file = fs::canonicalize(file).map_err(|error| unreadable(file, &error.to_string()))?;
+        let file = ragmaker_fs::canonicalize(file).map_err(|error| unreadable(file, &error.to_string()))?;
         let data = fs::metadata(&file).map_err(|error| unreadable(&file, &error.to_string()))?;
         if !data.is_file() {
             return Err(unreadable(&file, "it is not a regular file"));

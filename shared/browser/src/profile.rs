@@ -321,11 +321,7 @@ impl Profile {
 
 /// Opens a file that only its owner can access.
 pub(crate) fn private(path: &Path) -> io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    ragmaker_fs::private_options().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 /// A lock on a file, held until it is dropped or the process ends.

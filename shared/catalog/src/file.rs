@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 1 << 30;
 
 /// The absolute path of the catalog itself, links followed, in a folder that now exists.
 pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
-    match fs::canonicalize(file) {
+    match ragmaker_fs::canonicalize(file) {
         // Said before anything is locked, which would leave a file beside whatever this is.
         Ok(found) => return regular(&found).map(|_| found),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(not_readable(file, &error)),
@@ -33,7 +33,7 @@ pub(crate) fn resolve(file: &Path) -> Result<PathBuf, Error> {
     }
     let refuse = |error: io::Error| not_writable(file, &format_args!("its folder: {error}"));
     fs::create_dir_all(folder).map_err(refuse)?;
-    Ok(fs::canonicalize(folder).map_err(refuse)?.join(file.file_name().unwrap_or_default()))
+    Ok(ragmaker_fs::canonicalize(folder).map_err(refuse)?.join(file.file_name().unwrap_or_default()))
 }
 
 /// Whether there is a regular file; anything else at this path is an error.

@@ -27,14 +27,14 @@ impl Catalog {
 
     /// The folder of the catalog, with links resolved. `None` if there is no catalog.
     pub fn folder(&self) -> Option<PathBuf> {
-        Some(fs::canonicalize(&self.file).ok()?.parent()?.to_owned())
+        Some(ragmaker_fs::canonicalize(&self.file).ok()?.parent()?.to_owned())
     }
 
     /// The regular file for a document's path, if the knowledge base has one: see
     /// [`DocumentName::Path`](crate::DocumentName::Path).
     pub fn find(&self, given: &str) -> Option<PathBuf> {
         let (folder, root) = (self.folder()?, self.root()?);
-        let inside = |place: PathBuf| fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
+        let inside = |place: PathBuf| ragmaker_fs::canonicalize(place).ok().filter(|place| place.starts_with(&root));
         places(given, &folder).into_iter().filter_map(inside).find(|place| place.is_file())
     }
 
@@ -43,7 +43,7 @@ impl Catalog {
     pub fn listed_files(&self, contents: &Contents) -> BTreeSet<PathBuf> {
         let (Some(folder), Some(root)) = (self.folder(), self.root()) else { return BTreeSet::new() };
         let paths = contents.documents.iter().filter_map(|document| document.path.as_ref());
-        let files = paths.filter_map(|path| fs::canonicalize(folder.join(path)).ok());
+        let files = paths.filter_map(|path| ragmaker_fs::canonicalize(folder.join(path)).ok());
         files.filter(|file| file.starts_with(&root)).collect()
     }
 

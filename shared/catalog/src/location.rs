@@ -1,9 +1,6 @@
 //! The location of a catalog, and the form of a document's path in it.
 
-use std::{
-    fs,
-    path::{Component, Path, PathBuf},
-};
+use std::path::{Component, Path, PathBuf};
 
 use ragmaker_files::Roots;
 use ragmaker_project::{Project, knowledge_base};
@@ -112,7 +109,7 @@ pub(crate) fn relative(file: &Path, folder: &Path) -> Result<String, Error> {
     };
     let name = file.file_name().ok_or_else(|| refuse("it is not a file"))?;
     // The folder alone: a document that is a link is recorded under its own name.
-    let parent = std::path::absolute(file).and_then(|file| fs::canonicalize(file.parent().unwrap_or(&file)));
+    let parent = std::path::absolute(file).and_then(|file| ragmaker_fs::canonicalize(file.parent().unwrap_or(&file)));
     let parent = parent.map_err(|error| refuse(&format!("its folder: {error}")))?;
     steps(&parent.join(name), folder).ok_or_else(|| refuse("its path is not UTF-8"))
 }
@@ -138,6 +135,7 @@ fn steps(file: &Path, folder: &Path) -> Option<String> {
 mod tests {
     use super::*;
     use ragmaker_tool::HostOptions;
+    use std::fs;
 
     #[test]
     fn the_arguments_name_one_catalog() {

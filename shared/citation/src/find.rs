@@ -216,7 +216,7 @@ impl SearchedDocument<'_> {
     /// The path of the file without symbolic links, and its text; `None` if the file is not a document of the
     /// knowledge base.
     fn read(&self) -> Option<(PathBuf, String)> {
-        let file = fs::canonicalize(&self.given).ok().filter(|file| file.starts_with(self.root))?;
+        let file = ragmaker_fs::canonicalize(&self.given).ok().filter(|file| file.starts_with(self.root))?;
         fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES)?;
         Some((file.clone(), String::from_utf8(fs::read(&file).ok()?).ok()?))
     }

@@ -51,7 +51,7 @@ mod wait;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
 #[cfg(not(target_os = "linux"))]
-use elsewhere as run;
+use unsupported as run;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 

@@ -8,6 +8,7 @@ use std::{
 use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, secrets::is_secret_file};
 
 /// Files and folders of a home directory.
+#[cfg(target_os = "linux")]
 const IN_HOME: [&str; 38] = [
     ".ssh",
     ".gnupg",
@@ -50,6 +51,7 @@ const IN_HOME: [&str; 38] = [
 ];
 
 /// Files and folders of the system, including sockets of services that run programs for others.
+#[cfg(target_os = "linux")]
 const OF_SYSTEM: [&str; 13] = [
     "/etc/shadow",
     "/etc/shadow-",
@@ -103,10 +105,11 @@ pub fn secret_files_at_top(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Those of them that exist, with symbolic links resolved.
+#[cfg(target_os = "linux")]
 pub(crate) fn all(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let in_home = home.into_iter().flat_map(|home| IN_HOME.map(|name| home.join(name)));
     let all = in_home.chain(OF_SYSTEM.map(PathBuf::from)).chain(hidden.iter().cloned());
-    let mut real: Vec<PathBuf> = all.filter_map(|path| path.canonicalize().ok()).collect();
+    let mut real: Vec<PathBuf> = all.filter_map(|path| ragmaker_fs::canonicalize(path).ok()).collect();
     real.sort();
     real.dedup();
     real

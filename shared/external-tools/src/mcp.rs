@@ -251,9 +251,9 @@ impl Drop for Server {
 /// # Errors
 /// [`hidden_files`].
 fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> std::io::Result<Policy> {
-    let root = place.root.canonicalize().unwrap_or_else(|_| place.root.clone());
+    let root = ragmaker_fs::canonicalize(&place.root).unwrap_or_else(|_| place.root.clone());
     let hidden = hidden_files(&root, &place.cache, confinement.holds)?;
-    let folder = program.parent().and_then(|folder| folder.canonicalize().ok());
+    let folder = program.parent().and_then(|folder| ragmaker_fs::canonicalize(folder).ok());
     Ok(Policy {
         roots: folder.into_iter().chain([root.clone()]).collect(),
         writable: vec![root],

@@ -207,7 +207,7 @@ impl Executable {
     fn policy(&self, folder: Option<&Path>) -> std::io::Result<Option<Policy>> {
         let Permissions::Declared { writes, network, strict } = self.reach else { return Ok(None) };
         let root = &self.place.root;
-        let real = |path: &Path| path.canonicalize().ok();
+        let real = |path: &Path| ragmaker_fs::canonicalize(path).ok();
         // Below /tmp, only these are there.
         let roots = [root, &self.folder].map(PathBuf::as_path).into_iter().chain(self.program.parent()).chain(folder);
         Ok(Some(Policy {

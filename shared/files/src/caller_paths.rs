@@ -65,7 +65,7 @@ pub(crate) fn session_file(path: &Path, invocation: &Invocation) -> Result<PathB
 /// [`PATH_ERRORS`](crate::PATH_ERRORS) and [`NOT_A_DIRECTORY`].
 pub fn input_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
     let path = input_file(path, invocation)?;
-    let found = path.canonicalize().map_err(|error| io_error(&error, &path))?;
+    let found = ragmaker_fs::canonicalize(&path).map_err(|error| io_error(&error, &path))?;
     if found.is_dir() {
         return Ok(found);
     }

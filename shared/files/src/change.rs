@@ -5,24 +5,17 @@
 //! temporary file beside the old one, flushed to the disk, and then renamed.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     io::{self, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use ragmaker_fs::{LockKind, Replace, lock_within};
+use ragmaker_fs::{Directory, FileKind, Replace};
 use ragmaker_tool::{Code, Error};
-use rustix::{
-    fd::OwnedFd,
-    fs::{AtFlags, FileType, Mode, OFlags},
-    io::Errno,
-};
 
-use crate::{
-    ResolvedPath, io_error,
-    open::system::{PATH_ONLY, beneath, failure, root},
-};
+use crate::{ResolvedPath, io_error};
 
 /// Something is there already.
 pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another path, or allow it to be replaced.");
@@ -50,8 +43,8 @@ pub struct Written {
 
 /// A name for the directory entry `place`: a handle of the directory it is in, and its own name.
 pub(crate) struct Entry<'a> {
-    pub(crate) parent: OwnedFd,
-    pub(crate) name: &'a Path,
+    pub(crate) parent: Directory,
+    pub(crate) name: &'a OsStr,
 }
 
 impl ResolvedPath {
@@ -62,9 +55,7 @@ impl ResolvedPath {
     pub fn write(&self, content: &[u8], create_only: bool) -> Result<Written, Error> {
         let entry = self.entry(true)?;
         let replace = Replace { create_only, ..Replace::default() };
-        let written =
-            ragmaker_fs::write_in(&entry.parent, entry.name.as_os_str(), replace, |file| file.write_all(content));
-        match written {
+        match entry.parent.write(entry.name, replace, |file| file.write_all(content)) {
             Ok(created) => Ok(Written { created }),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(self.exists()),
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(self.not_a_file("is not a regular file")),
@@ -85,9 +76,7 @@ impl ResolvedPath {
 
     fn locked(&self, make: bool, wait: Duration) -> Result<File, Error> {
         let parent = self.entry(make)?.parent;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let open = || rustix::fs::openat(&parent, ".", flags, Mode::empty()).map_err(|errno| failure(errno, self));
-        match lock_within(open()?.into(), LockKind::Exclusive, Instant::now() + wait) {
+        match parent.lock(Instant::now() + wait) {
             Ok(Some(directory)) => Ok(directory),
             Ok(None) => {
                 let path = self.path();
@@ -97,16 +86,7 @@ impl ResolvedPath {
                     .detail("path", path.to_string_lossy())
                     .detail("locked", folder.to_string_lossy()))
             }
-            // Some network file systems have no locks.
-            Err(error)
-                if [Errno::NOLCK, Errno::OPNOTSUPP]
-                    .map(Errno::raw_os_error)
-                    .map(Some)
-                    .contains(&error.raw_os_error()) =>
-            {
-                Ok(open()?.into())
-            }
-            Err(error) => Err(io_error(&error, &self.path())),
+            Err(error) => Err(self.failure(&error)),
         }
     }
 
@@ -121,9 +101,8 @@ impl ResolvedPath {
     /// system by a copy.
     pub fn move_to(&self, destination: &Self, overwrite: bool) -> Result<(), Error> {
         let (from, to) = (self.entry(false)?, destination.entry(true)?);
-        let renamed = ragmaker_fs::rename_in(&from.parent, from.name, &to.parent, to.name, overwrite);
-        match renamed {
-            Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {
+        match from.parent.rename(from.name, &to.parent, to.name, overwrite) {
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 self.move_across(&from, destination, &to, overwrite)
             }
             renamed => renamed.map_err(|error| destination.not_renamed(self, &error)),
@@ -132,21 +111,20 @@ impl ResolvedPath {
 
     /// The error for `source`, which could not be renamed to this.
     pub(crate) fn not_renamed(&self, source: &Self, error: &io::Error) -> Error {
-        match Errno::from_io_error(error).unwrap_or(Errno::IO) {
-            Errno::EXIST => self.exists(),
-            Errno::NOTEMPTY => DIRECTORY_NOT_EMPTY
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => self.exists(),
+            io::ErrorKind::DirectoryNotEmpty => DIRECTORY_NOT_EMPTY
                 .error(format!("{} is a directory that is not empty", self.path().display()))
                 .detail("path", self.path().to_string_lossy()),
-            errno => failure(errno, source),
+            _ => source.failure(error),
         }
     }
 
     /// Whether this is a directory, and not a link to one.
     pub fn is_directory(&self) -> Result<bool, Error> {
         let entry = self.entry(false)?;
-        let stat = rustix::fs::statat(&entry.parent, entry.name, AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| failure(errno, self))?;
-        Ok(FileType::from_raw_mode(stat.st_mode) == FileType::Directory)
+        let metadata = entry.parent.metadata(entry.name).map_err(|error| self.failure(&error))?;
+        Ok(metadata.kind == FileKind::Directory)
     }
 
     pub(crate) fn exists(&self) -> Error {
@@ -156,28 +134,27 @@ impl ResolvedPath {
 
     pub(crate) fn entry(&self, make: bool) -> Result<Entry<'_>, Error> {
         let parent = self.relative.parent().unwrap_or(Path::new(""));
-        let name = self.relative.file_name().map_or(Path::new("."), Path::new);
+        let name = self.relative.file_name().unwrap_or(OsStr::new("."));
         Ok(Entry { parent: self.directory(parent, make)?, name })
     }
 
     /// A handle of the directory `relative`, which is made if it is missing.
-    fn directory(&self, relative: &Path, make: bool) -> Result<OwnedFd, Error> {
-        let fail = |errno: Errno| failure(errno, self);
-        let root = root(self).map_err(fail)?;
-        let flags = PATH_ONLY | OFlags::DIRECTORY;
-        match beneath(&root, relative, flags) {
-            Err(Errno::NOENT) if make => {}
+    fn directory(&self, relative: &Path, make: bool) -> Result<Directory, Error> {
+        let fail = |error: io::Error| self.failure(&error);
+        let root = self.root_directory()?;
+        match root.directory(relative) {
+            Err(error) if make && error.kind() == io::ErrorKind::NotFound => {}
             result => return result.map_err(fail),
         }
         let mut path = PathBuf::new();
-        let mut parent = beneath(&root, Path::new(""), flags).map_err(fail)?;
+        let mut parent = root.directory(&path).map_err(fail)?;
         for name in relative {
             path.push(name);
-            match rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(errno) => return Err(fail(errno)),
+            match parent.create_directory(name) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(fail(error)),
+                _ => {}
             }
-            parent = beneath(&root, &path, flags).map_err(fail)?;
+            parent = root.directory(&path).map_err(fail)?;
         }
         Ok(parent)
     }
@@ -206,6 +183,7 @@ mod tests {
         assert!(error.is(FILE_LOCKED), "{error}");
         assert!(start.elapsed() >= Duration::from_millis(50));
         drop(held);
-        assert!(place.locked(false, Duration::ZERO).is_ok());
+        // The call that gave up has the lock for a moment when it becomes free.
+        assert!(place.locked(false, LOCK_WAIT).is_ok());
     }
 }

@@ -11,22 +11,15 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_fs::{rename_in, temporary_name};
+use ragmaker_fs::{Directory, moment, temporary_name};
 use ragmaker_tool::Error;
 use rustix::{
-    fd::{AsFd, OwnedFd},
+    fd::AsFd,
     fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid},
     io::Errno,
 };
 
-use crate::{
-    CROSS_DEVICE, ResolvedPath,
-    attributes::copy_attributes,
-    change::Entry,
-    delete::{delete_in, names_in, open_directory},
-    io_error,
-    open::moment,
-};
+use crate::{CROSS_DEVICE, ResolvedPath, attributes::copy_attributes, change::Entry, io_error};
 
 /// The state of an entry, to detect changes: its path in the tree, inode, mode, size and time of change.
 type State = (PathBuf, u64, u32, i64, SystemTime);
@@ -48,28 +41,28 @@ impl ResolvedPath {
         overwrite: bool,
     ) -> Result<(), Error> {
         let fail = |error: io::Error| io_error(&error, &self.path());
-        if !overwrite && rustix::fs::statat(&to.parent, to.name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        if !overwrite && to.parent.metadata(to.name).is_ok() {
             return Err(destination.exists());
         }
-        let temporary = temporary_name(to.name.as_os_str());
+        let temporary = temporary_name(to.name);
         let mut crossing = Crossing { source: self, copied: vec![] };
         let moved = (|| {
-            crossing.copy(&from.parent, from.name.as_os_str(), &to.parent, &temporary, Path::new(""))?;
+            crossing.copy(&from.parent, from.name, &to.parent, &temporary, Path::new(""))?;
             let mut now = vec![];
-            states(&from.parent, from.name.as_os_str(), Path::new(""), &mut now).map_err(|errno| fail(errno.into()))?;
+            states(&from.parent, from.name, Path::new(""), &mut now).map_err(fail)?;
             if now != crossing.copied {
                 return Err(fail(io::Error::other("it was changed while it was copied to another file system")));
             }
-            let renamed = rename_in(&to.parent, temporary.as_ref(), &to.parent, to.name, overwrite);
+            let renamed = to.parent.rename(&temporary, &to.parent, to.name, overwrite);
             renamed.map_err(|error| destination.not_renamed(self, &error))
         })();
         if let Err(error) = moved {
-            let _ = delete_in(&to.parent, &temporary);
+            let _ = to.parent.remove(&temporary);
             return Err(error);
         }
-        sync(&to.parent);
-        delete_in(&from.parent, from.name.as_os_str()).map(drop).map_err(|errno| {
-            fail(errno.into())
+        to.parent.sync();
+        from.parent.remove(from.name).map(drop).map_err(|error| {
+            fail(error)
                 .remedy("It was copied completely; delete its remains at the old place.")
                 .detail("copied_to", destination.path().to_string_lossy())
         })
@@ -78,7 +71,7 @@ impl ResolvedPath {
 
 impl Crossing<'_> {
     /// Copies the entry `name` of `from`, at `path` in the tree, to the new entry `new` of `to`.
-    fn copy(&mut self, from: &OwnedFd, name: &OsStr, to: &OwnedFd, new: &OsStr, path: &Path) -> Result<(), Error> {
+    fn copy(&mut self, from: &Directory, name: &OsStr, to: &Directory, new: &OsStr, path: &Path) -> Result<(), Error> {
         let at = self.source.path().join(path);
         let fail = |errno: Errno| io_error(&errno.into(), &at);
         let stat = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
@@ -91,16 +84,16 @@ impl Crossing<'_> {
             }
             FileType::Directory => {
                 rustix::fs::mkdirat(to, new, Mode::RWXU).map_err(fail)?;
-                let (directory, copy) = (open_directory(from, name), open_directory(to, new));
-                let (directory, copy) = (directory.map_err(fail)?, copy.map_err(fail)?);
+                let opened = |parent: &Directory, name| parent.child(name).map_err(|error| io_error(&error, &at));
+                let (directory, copy) = (opened(from, name)?, opened(to, new)?);
                 // What is in it is removed in the end, and so is the copy after an error.
                 let access = Access::WRITE_OK | Access::EXEC_OK;
                 rustix::fs::accessat(&directory, ".", access, AtFlags::EACCESS).map_err(fail)?;
-                for name in sorted_names(&directory).map_err(fail)? {
+                for name in sorted_names(&directory).map_err(|error| io_error(&error, &at))? {
                     self.copy(&directory, &name, &copy, &name, &path.join(&name))?;
                 }
                 take_over(&directory, &copy, &stat).map_err(|error| io_error(&error, &at))?;
-                sync(&copy);
+                copy.sync();
                 Ok(())
             }
             _ => Err(CROSS_DEVICE
@@ -110,7 +103,7 @@ impl Crossing<'_> {
     }
 }
 
-fn copy_file(from: &OwnedFd, name: &OsStr, to: &OwnedFd, new: &OsStr, stat: &Stat) -> io::Result<()> {
+fn copy_file(from: &Directory, name: &OsStr, to: &Directory, new: &OsStr, stat: &Stat) -> io::Result<()> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let mut source = File::from(rustix::fs::openat(from, name, flags, Mode::empty())?);
     if rustix::fs::fstat(&source)?.st_ino != stat.st_ino {
@@ -136,11 +129,11 @@ fn take_over(from: impl AsFd, to: impl AsFd, stat: &Stat) -> io::Result<()> {
 }
 
 /// Appends the states of the entry `name` of `parent`, at `path` in the tree, and of what is in it.
-fn states(parent: &OwnedFd, name: &OsStr, path: &Path, found: &mut Vec<State>) -> rustix::io::Result<()> {
+fn states(parent: &Directory, name: &OsStr, path: &Path, found: &mut Vec<State>) -> io::Result<()> {
     let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
     found.push(state(path, &stat));
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-        let directory = open_directory(parent, name)?;
+        let directory = parent.child(name)?;
         for name in sorted_names(&directory)? {
             states(&directory, &name, &path.join(&name), found)?;
         }
@@ -149,7 +142,12 @@ fn states(parent: &OwnedFd, name: &OsStr, path: &Path, found: &mut Vec<State>) -
 }
 
 fn state(path: &Path, stat: &Stat) -> State {
-    (path.to_owned(), stat.st_ino, stat.st_mode, stat.st_size, times(stat)[1])
+    (path.to_owned(), stat.st_ino, mode(stat), stat.st_size, times(stat)[1])
+}
+
+#[allow(clippy::useless_conversion, reason = "it is shorter on macOS")]
+fn mode(stat: &Stat) -> u32 {
+    stat.st_mode.into()
 }
 
 /// The times of the last access and of the last change.
@@ -158,16 +156,10 @@ fn times(stat: &Stat) -> [SystemTime; 2] {
     [moment(stat.st_atime, stat.st_atime_nsec as u64), moment(stat.st_mtime, stat.st_mtime_nsec as u64)]
 }
 
-fn sorted_names(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
-    let mut names = names_in(directory)?;
+fn sorted_names(directory: &Directory) -> io::Result<Vec<OsString>> {
+    let mut names = directory.names()?;
     names.sort();
     Ok(names)
-}
-
-/// Waits until the names in `directory` are on the disk, where the file system can do that.
-fn sync(directory: &OwnedFd) {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let _ = rustix::fs::openat(directory, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,19 +1,9 @@
 //! Deleting directory entries, to the trash or permanently.
 
-use std::{
-    ffi::{OsStr, OsString},
-    os::unix::ffi::OsStrExt,
-};
-
 use ragmaker_tool::{Error, JsonSchema};
-use rustix::{
-    fd::OwnedFd,
-    fs::{AtFlags, Mode, OFlags},
-    io::Errno,
-};
 use serde::Serialize;
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, ResolvedPath, Roots, lossy_text, open::system::failure};
+use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, ResolvedPath, Roots, lossy_text};
 
 /// The kind of entry that a call expects to delete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,94 +52,8 @@ impl ResolvedPath {
     /// number of deleted entries.
     pub fn delete(&self) -> Result<u64, Error> {
         let entry = self.entry(false)?;
-        delete_in(&entry.parent, entry.name.as_os_str()).map_err(|errno| failure(errno, self))
+        entry.parent.remove(entry.name).map_err(|error| self.failure(&error))
     }
-}
-
-/// A directory that is being deleted.
-struct Level {
-    /// Its name in the directory above.
-    name: OsString,
-    /// The identity of the directory, for recognising it on the way up.
-    id: (rustix::fs::Dev, u64),
-    /// The directories in it that are still to be deleted.
-    left: Vec<OsString>,
-}
-
-/// Deletes the entry `name` of `parent`; a directory with its contents. Returns the number of deleted entries.
-///
-/// Only one directory is open at a time, so the depth of a tree is not limited by the number of open files. The way up
-/// is `..`, which must lead to the parent that was visited before: it is an error if a directory was moved meanwhile.
-pub(crate) fn delete_in(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<u64> {
-    if unlinked(parent, name)? {
-        return Ok(1);
-    }
-    let (mut directory, mut deleted) = (open_directory(parent, name)?, 0);
-    let mut levels: Vec<Level> = vec![];
-    let mut name = name.to_os_string();
-    loop {
-        // Down: a new directory loses its files.
-        let mut left = vec![];
-        for entry in names_in(&directory)? {
-            if unlinked(&directory, &entry)? {
-                deleted += 1;
-            } else {
-                left.push(entry);
-            }
-        }
-        levels.push(Level { name, id: id_of(&directory)?, left });
-        // Up, as far as directories have nothing left.
-        loop {
-            if let Some(next) = levels.last_mut().and_then(|level| level.left.pop()) {
-                directory = open_directory(&directory, &next)?;
-                name = next;
-                break;
-            }
-            let Some(Level { name: done, .. }) = levels.pop() else { return Ok(deleted) };
-            deleted += 1;
-            let Some(above) = levels.last() else {
-                rustix::fs::unlinkat(parent, &done, AtFlags::REMOVEDIR)?;
-                return Ok(deleted);
-            };
-            directory = open_directory(&directory, OsStr::new(".."))?;
-            if id_of(&directory)? != above.id {
-                return Err(Errno::LOOP);
-            }
-            rustix::fs::unlinkat(&directory, &done, AtFlags::REMOVEDIR)?;
-        }
-    }
-}
-
-/// Deletes an entry that is not a directory; whether it is gone.
-fn unlinked(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<bool> {
-    match rustix::fs::unlinkat(parent, name, AtFlags::empty()) {
-        Ok(()) => Ok(true),
-        // A directory is EISDIR on Linux, EPERM by POSIX.
-        Err(Errno::ISDIR | Errno::PERM) => Ok(false),
-        Err(errno) => Err(errno),
-    }
-}
-
-pub(crate) fn open_directory(parent: &OwnedFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(parent, name, flags, Mode::empty())
-}
-
-fn id_of(directory: &OwnedFd) -> rustix::io::Result<(rustix::fs::Dev, u64)> {
-    let stat = rustix::fs::fstat(directory)?;
-    Ok((stat.st_dev, stat.st_ino))
-}
-
-pub(crate) fn names_in(directory: &OwnedFd) -> rustix::io::Result<Vec<OsString>> {
-    let mut names = vec![];
-    for entry in rustix::fs::Dir::read_from(directory)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") {
-            names.push(OsStr::from_bytes(name).to_os_string());
-        }
-    }
-    Ok(names)
 }
 
 #[cfg(test)]
@@ -173,7 +77,10 @@ mod tests {
             fs::write(top.join(name), "").unwrap();
         }
         fs::create_dir(top.join("a/empty")).unwrap();
+        #[cfg(unix)]
         std::os::unix::fs::symlink("../kept", top.join("a/link")).unwrap();
+        #[cfg(windows)]
+        fs::write(top.join("a/link"), "").unwrap();
         let roots = roots(top);
         let delete = |path, expect| super::delete(&roots, path, expect, true);
         assert!(delete("a", ExpectedKind::File).unwrap_err().is(IS_A_DIRECTORY));

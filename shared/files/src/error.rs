@@ -2,6 +2,7 @@
 
 use std::{io, path::Path};
 
+use ragmaker_fs::is_link;
 use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
 use ragmaker_tool::{Code, Error};
 
@@ -65,7 +66,7 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => PERMISSION_DENIED,
         io::ErrorKind::IsADirectory => IS_A_DIRECTORY,
-        _ if is_loop(error) => SYMLINK_LOOP,
+        _ if is_link(error) => SYMLINK_LOOP,
         _ => IO_ERROR,
     };
     code.error(format!("{}: {error}", path.display())).detail("path", path.to_string_lossy())
@@ -73,13 +74,5 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
 
 /// Whether an entry that a walk found no longer exists, or is now behind a link.
 pub fn is_gone(error: &io::Error) -> bool {
-    is_loop(error) || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// Whether there are too many links in the path. The error kind for this is not stable in the standard library.
-pub(crate) fn is_loop(error: &io::Error) -> bool {
-    #[cfg(unix)]
-    return error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
-    #[cfg(not(unix))]
-    return error.to_string().contains("loop");
+    is_link(error) || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -4,11 +4,13 @@
 //! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or
 //! fails, even if the directory tree changes in between.
 
+#[cfg(unix)]
 mod attributes;
 mod caller_paths;
 mod catalog_access;
 mod change;
 mod clear;
+#[cfg(unix)]
 mod cross_device;
 mod delete;
 mod error;
@@ -23,6 +25,8 @@ mod secrets;
 mod statistics;
 mod suggest;
 mod trash;
+#[cfg(windows)]
+mod unsupported;
 mod walk;
 
 pub use caller_paths::{InputFiles, OutputFile, input_directory, input_file, output_directory, output_file};

@@ -6,19 +6,14 @@
 
 use std::{
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
 };
 
 use ragmaker_project::knowledge_base::CATALOG;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
-use rustix::fs::AtFlags;
 
-use crate::{
-    ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, NOT_A_DIRECTORY, ResolvedPath,
-    delete::{names_in, open_directory},
-    open::system::failure,
-    secrets,
-};
+use crate::{ALREADY_EXISTS, DIRECTORY_NOT_EMPTY, NOT_A_DIRECTORY, ResolvedPath, secrets};
 
 /// The maximum number of names in an error.
 const LISTED: usize = 20;
@@ -97,12 +92,12 @@ impl ResolvedPath {
         for path in plan.shared.iter().rev() {
             let place = self.beneath(path);
             let entry = place.entry(false)?;
-            rustix::fs::unlinkat(&entry.parent, entry.name, AtFlags::REMOVEDIR).map_err(|errno| match errno {
-                rustix::io::Errno::NOTEMPTY | rustix::io::Errno::EXIST => DIRECTORY_NOT_EMPTY
+            entry.parent.remove_directory(entry.name).map_err(|error| match error.kind() {
+                io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => DIRECTORY_NOT_EMPTY
                     .error(format!("something was added to {} during the merge", place.path().display()))
                     .remedy("Call again to move that as well.")
                     .detail("path", place.path().to_string_lossy()),
-                errno => failure(errno, &place),
+                _ => place.failure(&error),
             })?;
         }
         Ok(merged)
@@ -131,10 +126,9 @@ impl ResolvedPath {
 
     /// The names in this directory, in order.
     fn names(&self) -> Result<Vec<OsString>, Error> {
-        let fail = |errno| failure(errno, self);
         let entry = self.entry(false)?;
-        let mut names =
-            names_in(&open_directory(&entry.parent, entry.name.as_os_str()).map_err(fail)?).map_err(fail)?;
+        let names = entry.parent.child(entry.name).and_then(|directory| directory.names());
+        let mut names = names.map_err(|error| self.failure(&error))?;
         names.sort();
         Ok(names)
     }
@@ -213,6 +207,7 @@ mod tests {
         assert_eq!(fs::read_to_string(temp.path().join("to/both/b")).unwrap(), "from/both/b");
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_is_moved_itself() {
         let temp = filled(&["from/a", "to/b", "elsewhere/c"]);

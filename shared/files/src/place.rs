@@ -7,12 +7,16 @@ use std::{
     sync::{Arc, PoisonError},
 };
 
+use ragmaker_fs::{
+    is_link,
+    windows_paths::{self, PathStart},
+};
 use ragmaker_project::{MARKERS, RootSource, knowledge_base};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
     FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, RootKind, Roots, SYMLINK_LOOP,
-    catalog_access::Catalogued, error::is_loop, io_error, secrets, suggest,
+    catalog_access::Catalogued, io_error, secrets, suggest,
 };
 
 /// The maximum number of links in a path, as in Linux.
@@ -235,15 +239,29 @@ impl Roots {
         if text.contains('\0') {
             return Err(bad("it has a NUL character in it"));
         }
+        if cfg!(windows) {
+            self.check_windows_path(text.trim_matches('"')).map_err(bad)?;
+        }
         // Models quote what needs no quotes. A name that really has them wins.
         let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
         let exists = |text: &str| self.project().root().join(text).symlink_metadata().is_ok();
         let text = if bare != text && !bare.is_empty() && !exists(text) { bare } else { text };
         let home = self.project().home();
-        Ok(match (text.strip_prefix("~/"), home) {
+        let beneath_home = text.strip_prefix("~/").or_else(|| text.strip_prefix(r"~\").filter(|_| cfg!(windows)));
+        Ok(match (beneath_home, home) {
             (Some(rest), Some(home)) if !exists(text) => home.join(rest),
             _ => PathBuf::from(text),
         })
+    }
+
+    /// Refuses what Windows takes for something else than its text says. This is decided by the text alone: to look at
+    /// a share sends the user's credentials to its server.
+    fn check_windows_path(&self, text: &str) -> Result<(), &'static str> {
+        let is_in_root = || self.all().iter().any(|root| Path::new(text).starts_with(&root.path));
+        match windows_paths::check(text)? {
+            PathStart::Share if !is_in_root() => Err("it is on a server that no root is on"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -281,7 +299,7 @@ fn deepest_existing(path: &Path) -> Result<(PathBuf, Vec<OsString>), Error> {
     let names: Vec<_> = path.components().collect();
     for count in (1..=names.len()).rev() {
         let existing: PathBuf = names[..count].iter().collect();
-        match existing.canonicalize() {
+        match ragmaker_fs::canonicalize(&existing) {
             Ok(real) => {
                 let rest: Vec<_> = names[count..]
                     .iter()
@@ -293,7 +311,7 @@ fn deepest_existing(path: &Path) -> Result<(PathBuf, Vec<OsString>), Error> {
                 }
                 return Ok((real, rest));
             }
-            Err(error) if is_loop(&error) => return Err(looping(&existing)),
+            Err(error) if is_link(&error) => return Err(looping(&existing)),
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 return Err(io_error(&error, &existing));
             }

@@ -10,10 +10,12 @@
 //! root.
 
 use std::{
+    ffi::OsStr,
     fs::File,
     path::{Component, Path},
 };
 
+use ragmaker_fs::{is_same_name, starts_with_name};
 use ragmaker_project::{BROWSER_PROFILE, CONFIGURATION, MCP_TOKEN, knowledge_base};
 use ragmaker_tool::Error;
 
@@ -46,17 +48,22 @@ pub(crate) fn is_profile(directory: &Path) -> bool {
 
 /// Whether `directory` has the path of a profile in a cache folder.
 fn has_profile_path(directory: &Path) -> bool {
-    in_cache_folder(directory, |name| name.starts_with(BROWSER_PROFILE))
+    in_cache_folder(directory, |name| starts_with_name(name, BROWSER_PROFILE))
 }
 
 /// Whether `path` is that of a file with keys: a server's token, or a `.env`.
 pub(crate) fn is_key_file(path: &Path) -> bool {
-    in_cache_folder(path, |name| name == MCP_TOKEN) || is_dotenv(path)
+    in_cache_folder(path, |name| is_same_name(name, MCP_TOKEN)) || is_dotenv(path)
 }
 
 /// Whether `path` is that of a `.env`.
 fn is_dotenv(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(ragmaker_project::secrets::is_dotenv)
+}
+
+/// Whether the system takes the name `found` as `name`.
+fn is_named(found: &OsStr, name: &str) -> bool {
+    found.to_str().is_some_and(|found| is_same_name(found, name))
 }
 
 /// Whether `path` is that of an entry of a cache folder whose name `is_it`.
@@ -66,16 +73,15 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         _ => "",
     });
     names.next().is_some_and(is_it)
-        && names.next() == Some(knowledge_base::CACHE)
-        && names.next() == Some(knowledge_base::IN_PROJECT)
+        && names.next().is_some_and(|name| is_same_name(name, knowledge_base::CACHE))
+        && names.next().is_some_and(|name| is_same_name(name, knowledge_base::IN_PROJECT))
 }
 
 /// Whether the regular file `file` contains the sign-ins of a browser session.
 pub(crate) fn holds_sign_ins(file: &File) -> bool {
     let mut head = [0; HEAD];
-    // Another read would move the position of the file.
     let mut length = 0;
-    while let Ok(count @ 1..) = rustix::io::pread(file, &mut head[length..], length as u64) {
+    while let Ok(count @ 1..) = ragmaker_fs::read_at(file, &mut head[length..], length as u64) {
         length += count;
     }
     begins_with_sign_ins(&head[..length])
@@ -148,19 +154,23 @@ pub(crate) fn check_path(path: &Path) -> Result<(), Error> {
 /// profile, which would make the whole directory inaccessible.
 pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
     check(path)?;
-    if path.components().any(|component| component.as_os_str() == ".git") {
+    if path.iter().any(|name| is_named(name, ".git")) {
         return Err(guarded(path, "it belongs to Git, whose hooks and configuration run programs"));
     }
-    if path.file_name().is_some_and(|name| name == CONFIGURATION) {
+    if path.file_name().is_some_and(|name| is_named(name, CONFIGURATION)) {
         return Err(guarded(
             path,
             "it defines where keys are sent and which programs are started: only the user may edit it",
         ));
     }
-    if in_cache_folder(path, |name| name == ".gitignore") {
+    if in_cache_folder(path, |name| is_same_name(name, ".gitignore")) {
         return Err(guarded(path, "it keeps cookies and tokens out of the repository"));
     }
-    let Some(name) = CONTENT.iter().find(|name| path.ends_with(name)) else { return Ok(()) };
+    let ends = |end: &str| {
+        let (mut names, mut end) = (path.iter().rev(), end.rsplit('/'));
+        end.all(|name| names.next().is_some_and(|found| is_named(found, name)))
+    };
+    let Some(name) = CONTENT.iter().find(|name| ends(name)) else { return Ok(()) };
     Err(PATH_NOT_ALLOWED
         .error(format!("{}: a file called {name} marks a browser profile", path.display()))
         .remedy("Choose another name.")

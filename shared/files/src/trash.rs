@@ -1,4 +1,5 @@
-//! The trash of the desktop (FreeDesktop.org Trash 1.0); it also works without a desktop.
+//! The trash of the desktop (FreeDesktop.org Trash 1.0); it also works without a desktop. On Windows and macOS, the trash
+//! has the same form, and is not that of the desktop.
 //!
 //! The `trash` crate does not return the new place of a deleted file, which an agent needs to know.
 
@@ -6,15 +7,12 @@ use std::{
     env,
     fmt::Write,
     fs, io,
-    os::unix::{
-        ffi::OsStrExt,
-        fs::{DirBuilderExt, MetadataExt},
-    },
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
-use ragmaker_project::RootSource;
+use ragmaker_fs::volume;
+use ragmaker_project::{RootSource, create_private};
 use ragmaker_tool::Error;
 
 use crate::{IO_ERROR, ResolvedPath, Root, RootKind, place::not_found, rfc3339};
@@ -23,14 +21,14 @@ impl ResolvedPath {
     /// Moves the entry at this place to the trash and returns its new place.
     pub fn trash(&self) -> Result<PathBuf, Error> {
         let path = self.path();
-        let device = path.symlink_metadata().map_err(|_| not_found(&path))?.dev();
+        let volume = volume(&path).map_err(|_| not_found(&path))?;
         let fail = |error: io::Error| {
             IO_ERROR
                 .error(format!("{} cannot be moved to the trash: {error}", path.display()))
                 .remedy("Add --permanent to delete it permanently.")
                 .detail("path", path.to_string_lossy())
         };
-        let trash = trash_of(&path, device).map_err(fail)?;
+        let trash = trash_of(&path, volume).map_err(fail)?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for count in 1_u32.. {
             let name = if count == 1 { name.clone() } else { format!("{name}.{count}") };
@@ -60,37 +58,41 @@ impl ResolvedPath {
     }
 }
 
-/// The trash on the device of `path`: the user's own, or that of the device.
-fn trash_of(path: &Path, device: u64) -> io::Result<PathBuf> {
-    let data = env::var_os("XDG_DATA_HOME").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = data.or_else(|| env::home_dir().map(|home| home.join(".local/share")));
-    if let Some(trash) = home.map(|data| data.join("Trash")) {
-        let on_device = |directory: &Path| directory.metadata().is_ok_and(|metadata| metadata.dev() == device);
-        if trash.ancestors().find(|directory| directory.exists()).is_some_and(on_device) && make(&trash).is_ok() {
-            return trash.canonicalize();
-        }
+/// The trash on the volume of `path`: the user's own, or that of the volume.
+fn trash_of(path: &Path, on: u64) -> io::Result<PathBuf> {
+    let is_there = |directory: &Path| volume(directory).is_ok_and(|volume| volume == on);
+    if let Some(trash) = data_folder().map(|data| data.join("Trash"))
+        && trash.ancestors().find(|directory| directory.exists()).is_some_and(is_there)
+        && make(&trash).is_ok()
+    {
+        return ragmaker_fs::canonicalize(&trash);
     }
-    let top = path
-        .ancestors()
-        .skip(1)
-        .take_while(|directory| directory.metadata().is_ok_and(|metadata| metadata.dev() == device))
-        .last()
-        .unwrap_or(Path::new("/"));
-    let trash = top.join(format!(".Trash-{}", rustix::process::geteuid().as_raw()));
+    let Some(user) = ragmaker_fs::user_id() else {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "there is no trash on this drive"));
+    };
+    let top = path.ancestors().skip(1).take_while(|directory| is_there(directory)).last().unwrap_or(Path::new("/"));
+    let trash = top.join(format!(".Trash-{user}"));
     make(&trash)?;
     Ok(trash)
 }
 
+/// The folder in which programs keep data of this user.
+fn data_folder() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    if cfg!(windows) {
+        return variable("LOCALAPPDATA").map(|data| data.join("ragmaker"));
+    }
+    variable("XDG_DATA_HOME").or_else(|| env::home_dir().map(|home| home.join(".local/share")))
+}
+
 fn make(trash: &Path) -> io::Result<()> {
-    ["files", "info"]
-        .iter()
-        .try_for_each(|name| fs::DirBuilder::new().recursive(true).mode(0o700).create(trash.join(name)))
+    ["files", "info"].iter().try_for_each(|name| create_private(&trash.join(name)))
 }
 
 /// The trash's record of an entry: its old path and the time of the deletion.
 fn note(path: &Path) -> String {
     let mut escaped = String::new();
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             escaped.push(char::from(byte));
         } else {

@@ -2,13 +2,15 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    fs::{self, File},
+    fs::{self, File, OpenOptions},
     io,
     path::Path,
     process,
     sync::atomic::{AtomicU64, Ordering},
     time::{Duration, SystemTime},
 };
+
+use crate::{FileKind, system};
 
 /// The options for replacing a file.
 #[derive(Clone, Copy)]
@@ -69,7 +71,14 @@ pub fn write_atomically(
 ) -> io::Result<bool> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    system::write(parent, name, replace, write)
+    self::write(&system::open(parent)?, name, replace, write)
+}
+
+/// The options for a file that only its owner may read; on Windows, those of its folder decide.
+pub fn private_options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    system::set_mode(&mut options, 0o600);
+    options
 }
 
 /// A name beside `name` that nobody has: it begins with a dot, so that it stays out of sight.
@@ -104,21 +113,12 @@ pub fn sweep_folders(prefix: &str, age: Duration) {
         // The entry itself, not the target of a link.
         let Ok(metadata) = entry.metadata() else { continue };
         let is_old = metadata.modified().ok().and_then(|time| time.elapsed().ok()).is_some_and(|elapsed| elapsed > age);
-        if metadata.is_dir() && is_old && is_own(&metadata) {
+        // The system lets root remove those of others, too.
+        let is_own = system::owner_id(&metadata) == system::user_id();
+        if metadata.is_dir() && is_old && is_own {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-}
-
-/// Whether an entry belongs to this user. The system lets root remove those of others, too.
-#[cfg(unix)]
-fn is_own(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::uid(metadata) == rustix::process::geteuid().as_raw()
-}
-
-#[cfg(not(unix))]
-fn is_own(_: &fs::Metadata) -> bool {
-    true
 }
 
 /// Whether `name` has the form of [`temporary_name`].
@@ -133,151 +133,51 @@ fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-#[cfg(unix)]
-pub use system::{rename_in, write_in};
-
-#[cfg(unix)]
-mod system {
-    use super::{File, OsStr, Path, Replace, io, not_regular, temporary_name};
-    use rustix::{
-        fd::AsFd,
-        fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid},
-        io::Errno,
+/// Writes the entry `name` of the open directory `parent`.
+pub(crate) fn write(
+    parent: &system::Handle,
+    name: &OsStr,
+    replace: Replace<'_>,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<bool> {
+    let there = match system::stat(parent, name) {
+        Ok(_) if replace.create_only => return Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(stat) => Some(stat),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
     };
-
-    pub(super) fn write(
-        parent: &Path,
-        name: &OsStr,
-        replace: Replace<'_>,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<bool> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        write_in(&rustix::fs::openat(CWD, parent, flags, Mode::empty())?, name, replace, write)
+    let is_new = there.is_none();
+    let old = match there.map(|stat| (system::metadata(&stat).kind, stat)) {
+        // A link has no permissions of its own.
+        None => None,
+        Some((FileKind::Link, _)) if replace.replace_link => None,
+        Some((FileKind::File, stat)) => Some(stat),
+        Some(_) => return Err(not_regular()),
+    };
+    let temporary = replace.temporary.map_or_else(|| temporary_name(name), OsStr::to_owned);
+    let create = || system::create_file(parent, &temporary, replace.mode, old.as_ref());
+    let mut file = match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && replace.temporary.is_some() => {
+            system::remove_file(parent, &temporary)?;
+            create()?
+        }
+        created => created?,
+    };
+    let written = write(&mut file)
+        .and_then(|()| old.as_ref().map_or(Ok(()), |old| system::take_over(&file, old)))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| (replace.check)());
+    // Windows does not rename an open file on every file system.
+    drop(file);
+    let placed = written.and_then(|()| system::rename(parent, &temporary, parent, name, !replace.create_only));
+    if let Err(error) = placed {
+        let _ = system::remove_file(parent, &temporary);
+        return Err(error);
     }
-
-    /// Like [`write_atomically`](super::write_atomically), for the entry `name` of the open directory `parent`, even if
-    /// the directory has been moved.
-    ///
-    /// # Errors
-    /// As [`write_atomically`](super::write_atomically).
-    pub fn write_in(
-        parent: impl AsFd,
-        name: &OsStr,
-        replace: Replace<'_>,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<bool> {
-        let parent = parent.as_fd();
-        let there = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(_) if replace.create_only => return Err(Errno::EXIST.into()),
-            Ok(stat) => Some(stat),
-            Err(Errno::NOENT) => None,
-            Err(errno) => return Err(errno.into()),
-        };
-        let is_new = there.is_none();
-        let old = match there.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat)) {
-            // A link has no permissions of its own.
-            None => None,
-            Some((FileType::Symlink, _)) if replace.replace_link => None,
-            Some((FileType::RegularFile, stat)) => Some(stat),
-            Some(_) => return Err(not_regular()),
-        };
-        let temporary = replace.temporary.map_or_else(|| temporary_name(name), OsStr::to_owned);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Closed to others until it has the permissions of the old one.
-        let mode = Mode::from_raw_mode(if old.is_some() { 0o600 } else { replace.mode });
-        let file = match rustix::fs::openat(parent, &temporary, flags, mode) {
-            Err(Errno::EXIST) if replace.temporary.is_some() => {
-                rustix::fs::unlinkat(parent, &temporary, AtFlags::empty())?;
-                rustix::fs::openat(parent, &temporary, flags, mode)
-            }
-            opened => opened,
-        };
-        let mut file = File::from(file?);
-        let written = (|| {
-            write(&mut file)?;
-            if let Some(old) = &old {
-                let new = rustix::fs::fstat(&file)?;
-                if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
-                    // Only root may give files away; for others a file of their own is as good.
-                    let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-                    let _ = rustix::fs::fchown(&file, Some(owner.0), Some(owner.1));
-                }
-                rustix::fs::fchmod(&file, Mode::from_raw_mode(old.st_mode))?;
-            }
-            file.sync_all()?;
-            (replace.check)()?;
-            rename_in(parent, temporary.as_ref(), parent, name.as_ref(), !replace.create_only)
-        })();
-        if let Err(error) = written {
-            let _ = rustix::fs::unlinkat(parent, &temporary, AtFlags::empty());
-            return Err(error);
-        }
-        if replace.sync_directory {
-            // A handle that names a directory only, as `O_PATH` gives, cannot be synced; some file systems
-            // cannot sync one at all.
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let _ = rustix::fs::openat(parent, ".", flags, Mode::empty()).and_then(rustix::fs::fsync);
-        }
-        Ok(is_new)
+    if replace.sync_directory {
+        system::sync(parent);
     }
-
-    /// Renames an entry of one open directory to an entry of another. Without `replace`, it fails with
-    /// [`io::ErrorKind::AlreadyExists`] if the new name exists, also on kernels that cannot do both in one step.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub fn rename_in(from: impl AsFd, old: &Path, to: impl AsFd, new: &Path, replace: bool) -> io::Result<()> {
-        if !replace {
-            #[cfg(target_os = "linux")]
-            match rustix::fs::renameat_with(&from, old, &to, new, rustix::fs::RenameFlags::NOREPLACE) {
-                Err(Errno::NOSYS | Errno::INVAL) => {}
-                result => return Ok(result?),
-            }
-            if rustix::fs::statat(&to, new, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-                return Err(Errno::EXIST.into());
-            }
-        }
-        Ok(rustix::fs::renameat(from, old, to, new)?)
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use super::{File, OsStr, Path, Replace, io, not_regular, temporary_name};
-    use std::fs;
-
-    /// Windows has neither modes nor a directory that can be synced; its rename replaces a file.
-    pub(super) fn write(
-        parent: &Path,
-        name: &OsStr,
-        replace: Replace<'_>,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<bool> {
-        let path = parent.join(name);
-        let is_new = match fs::symlink_metadata(&path) {
-            Ok(_) if replace.create_only => return Err(io::ErrorKind::AlreadyExists.into()),
-            Ok(metadata) if metadata.is_symlink() && replace.replace_link => false,
-            Ok(metadata) if !metadata.is_file() => return Err(not_regular()),
-            Ok(_) => false,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => true,
-            Err(error) => return Err(error),
-        };
-        let temporary = parent.join(replace.temporary.map_or_else(|| temporary_name(name), OsStr::to_owned));
-        if replace.temporary.is_some() {
-            let _ = fs::remove_file(&temporary);
-        }
-        let mut file = File::create_new(&temporary)?;
-        let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| (replace.check)());
-        drop(file);
-        // A hard link fails where the name is taken, which a rename does not.
-        let placed = written.and_then(|()| {
-            if replace.create_only { fs::hard_link(&temporary, &path) } else { fs::rename(&temporary, &path) }
-        });
-        if placed.is_err() || replace.create_only {
-            let _ = fs::remove_file(&temporary);
-        }
-        placed.map(|()| is_new)
-    }
+    Ok(is_new)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::{
     path::Path,
 };
 
+use crate::system;
+
 /// Opens the regular file `path` with `options`.
 ///
 /// # Errors
@@ -21,13 +23,8 @@ pub fn open_derived_file(path: &Path, options: &OpenOptions) -> io::Result<File>
         return Err(refused(found.is_symlink(), "it is not a regular file"));
     }
     let mut options = options.clone();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        // In case it has become a link or a FIFO since.
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(flags.bits().cast_signed());
-    }
+    // In case it has become a link or a FIFO since.
+    system::follow_no_link(&mut options);
     let file = options.open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(refused(false, "it is not a regular file")) }
 }

@@ -151,7 +151,7 @@ impl Address {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         // One repository has one address, from whatever folder it is named.
         let leads_up = path.components().any(|component| component == Component::ParentDir);
-        let path = if leads_up { path.canonicalize().unwrap_or(path) } else { path };
+        let path = if leads_up { ragmaker_fs::canonicalize(&path).unwrap_or(path) } else { path };
         let repository = path.to_string_lossy().into_owned();
         Self {
             given: repository.clone(),

@@ -212,7 +212,7 @@ impl Storage {
     fn entries(&mut self, folder: &Path) -> Result<(), Error> {
         let mut left = vec![folder.to_owned()];
         while let Some(folder) = left.pop() {
-            if !folder.canonicalize().is_ok_and(|real| self.seen.insert(real)) {
+            if !ragmaker_fs::canonicalize(&folder).is_ok_and(|real| self.seen.insert(real)) {
                 continue;
             }
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

@@ -256,7 +256,8 @@ impl Index {
         // For a new file or a symbolic link, the catalog determines whether it is a document.
         let is_file = |(path, (now, before)): (&String, &(Stamp, Stamp))| {
             let file = self.root.join(path);
-            *before != Stamp::NONE && (*now == Stamp::NONE || fs::canonicalize(&file).is_ok_and(|real| real == file))
+            *before != Stamp::NONE
+                && (*now == Stamp::NONE || ragmaker_fs::canonicalize(&file).is_ok_and(|real| real == file))
         };
         if !changed.iter().all(is_file) {
             return Ok(Changes::Unclear);
@@ -396,10 +397,11 @@ impl ListedDocuments {
             let joined = folder.join(given);
             let real = match (fs::symlink_metadata(&joined), joined.parent(), joined.file_name()) {
                 (Ok(metadata), Some(parent), Some(name)) if metadata.is_file() => {
-                    let parent = folders.entry(parent.to_owned()).or_insert_with(|| fs::canonicalize(parent).ok());
+                    let parent =
+                        folders.entry(parent.to_owned()).or_insert_with(|| ragmaker_fs::canonicalize(parent).ok());
                     parent.as_ref().map(|parent| (parent.join(name), Stamp::of(&metadata)))
                 }
-                (Ok(_), ..) => fs::canonicalize(&joined).ok().map(|file| (file.clone(), stamp(&file))),
+                (Ok(_), ..) => ragmaker_fs::canonicalize(&joined).ok().map(|file| (file.clone(), stamp(&file))),
                 (Err(_), ..) => None,
             };
             let missing = || (joined.to_string_lossy().into_owned(), joined.clone(), Stamp::NONE);

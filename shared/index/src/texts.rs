@@ -64,8 +64,9 @@ fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Re
     let is_same =
         || fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_file() && Stamp::of(&metadata) == indexed);
     let folder = path.parent().ok_or(IndexError::Changed)?;
-    let is_own =
-        *folders.entry(folder.to_owned()).or_insert_with(|| fs::canonicalize(folder).is_ok_and(|real| real == folder));
+    let is_own = *folders
+        .entry(folder.to_owned())
+        .or_insert_with(|| ragmaker_fs::canonicalize(folder).is_ok_and(|real| real == folder));
     if !is_own || !is_same() {
         return Err(IndexError::Changed);
     }

@@ -107,8 +107,8 @@ impl<'a> Store<'a> {
     pub fn file_of(&self, listed: &Listed) -> Option<PathBuf> {
         let path = listed.path.as_deref()?;
         let in_folder = || {
-            let file = fs::canonicalize(self.catalog.folder()?.join(path)).ok()?;
-            let folder = fs::canonicalize(&self.folder).ok()?;
+            let file = ragmaker_fs::canonicalize(self.catalog.folder()?.join(path)).ok()?;
+            let folder = ragmaker_fs::canonicalize(&self.folder).ok()?;
             (file.starts_with(folder) && file.is_file()).then_some(file)
         };
         self.catalog.find(path).or_else(in_folder)
@@ -210,7 +210,7 @@ impl<'a> Store<'a> {
     /// The file for a new document at `url`: `name`, or with a suffix if another document has this name.
     fn unused_file(&self, name: &str, url: &str) -> PathBuf {
         new_file(&self.folder, name, url, |path| {
-            self.files.contains(path) || fs::canonicalize(path).is_ok_and(|file| self.files.contains(&file))
+            self.files.contains(path) || ragmaker_fs::canonicalize(path).is_ok_and(|file| self.files.contains(&file))
         })
     }
 

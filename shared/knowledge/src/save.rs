@@ -106,7 +106,7 @@ fn file_for(url: &str, folder: &Path, catalog: Option<&Catalog>) -> PathBuf {
         let listed = documents.into_iter().find(|listed| listed.url.as_deref() == Some(url))?;
         catalog.find(listed.path.as_deref()?)
     });
-    let is_here = |file: &PathBuf| folder.canonicalize().is_ok_and(|folder| file.parent() == Some(&folder));
+    let is_here = |file: &PathBuf| ragmaker_fs::canonicalize(folder).is_ok_and(|folder| file.parent() == Some(&folder));
     listed.filter(is_here).unwrap_or_else(|| new_file(folder, &name, url, |_| false))
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path};
 
 /// The names of system directories in the root directory.
-const SYSTEM: [&str; 17] = [
+const SYSTEM: [&str; 18] = [
     "bin",
     "boot",
     "dev",
@@ -21,6 +21,7 @@ const SYSTEM: [&str; 17] = [
     "System",
     "Windows",
     "Program Files",
+    "Program Files (x86)",
 ];
 
 /// Directories at the top in which the files of all users and programs are side by side.
@@ -43,7 +44,7 @@ const SHARED: [&str; 13] = [
 /// Whether `directory`, which is absolute and without links, contains much that does not belong to one
 /// project: the root of the file system, what the system keeps there, and the homes of users.
 pub(crate) fn is_broad(directory: &Path, home: Option<&Path>) -> bool {
-    let home = home.and_then(|home| home.canonicalize().ok());
+    let home = home.and_then(|home| ragmaker_fs::canonicalize(home).ok());
     if home.is_some_and(|home| home.starts_with(directory)) {
         return true;
     }

@@ -109,22 +109,16 @@ pub fn listed_files(catalog: &Path) -> HashSet<PathBuf> {
     let text = json_of(&text);
     let listed: Vec<Listed> = serde_json::from_slice(text).map_or_else(|_| vec![], |paths: Paths| paths.documents);
     let file = |given: &str| {
-        let real = places(given, folder).into_iter().filter_map(|place| fs::canonicalize(place).ok());
+        let real = places(given, folder).into_iter().filter_map(|place| ragmaker_fs::canonicalize(place).ok());
         real.filter(|place| place.starts_with(root)).find(|place| place.is_file())
     };
     listed.iter().filter_map(|listed| file(listed.path.as_str()?)).collect()
 }
 
-#[cfg(unix)]
 fn is_trusted(metadata: &fs::Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let user = rustix::process::geteuid().as_raw();
-    metadata.uid() == user || metadata.uid() == 0
-}
-
-#[cfg(not(unix))]
-fn is_trusted(_: &fs::Metadata) -> bool {
-    true
+    const ROOT: u32 = 0;
+    let owner = ragmaker_fs::owner_id(metadata);
+    owner == ragmaker_fs::user_id() || owner == Some(ROOT)
 }
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use std::{
     time::SystemTime,
 };
 
+use ragmaker_fs::private_options;
+
 use crate::{COMMANDS, create_private};
 
 /// The maximum size of a file, in bytes (256 MiB); a process may print for an hour.
@@ -67,11 +69,7 @@ impl OutputFile {
         remove_old(&folder);
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         let path = folder.join(format!("{time:020}-{}.log", std::process::id()));
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path)?;
+        let mut file = private_options().write(true).create_new(true).open(&path)?;
         let pending = std::mem::take(&mut self.pending);
         file.write_all(&pending)?;
         self.written = pending.len() as u64;

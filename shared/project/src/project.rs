@@ -259,7 +259,7 @@ impl Search<'_> {
 }
 
 fn working_directory() -> Option<PathBuf> {
-    env::current_dir().and_then(|cwd| cwd.canonicalize()).ok()
+    env::current_dir().and_then(ragmaker_fs::canonicalize).ok()
 }
 
 /// The nearest existing parent of a deleted working directory. Linux reports where the directory was; on other systems,
@@ -267,7 +267,7 @@ fn working_directory() -> Option<PathBuf> {
 fn nearest_to_deleted_cwd() -> Option<PathBuf> {
     let was = std::fs::read_link("/proc/self/cwd").unwrap_or_else(|_| PathBuf::from("/"));
     // The kernel adds " (deleted)" to the last name, which is not looked at.
-    was.ancestors().skip(1).chain([Path::new("/")]).find_map(|directory| directory.canonicalize().ok())
+    was.ancestors().skip(1).chain([Path::new("/")]).find_map(|directory| ragmaker_fs::canonicalize(directory).ok())
 }
 
 fn no_working_directory() -> Error {
@@ -286,7 +286,7 @@ fn named_root(path: &Path, cwd: Option<&Path>, environment: &Environment) -> Res
     if named.is_relative() {
         return Err(fail("the working directory that it starts at does not exist".to_owned()));
     }
-    let directory = named.canonicalize().map_err(|error| fail(error.to_string()))?;
+    let directory = ragmaker_fs::canonicalize(&named).map_err(|error| fail(error.to_string()))?;
     if !directory.is_dir() {
         return Err(fail("it is not a directory".to_owned()));
     }

@@ -291,7 +291,8 @@ impl NestedKnowledgeBases {
     fn new(store: &Store<'_>) -> Self {
         let catalog = store.catalog().file();
         let own = [catalog.parent().map(Path::to_owned), Some(store.folder().to_owned())];
-        let own = own.into_iter().flatten().map(|folder| folder.canonicalize().unwrap_or(folder)).collect();
+        let own =
+            own.into_iter().flatten().map(|folder| ragmaker_fs::canonicalize(&folder).unwrap_or(folder)).collect();
         Self { own, known: HashMap::new() }
     }
 

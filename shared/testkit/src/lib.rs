@@ -47,7 +47,8 @@ const VARIABLES: [&str; 6] = [
 pub struct Tree {
     /// The project root, without symbolic links on the way to it.
     pub root: PathBuf,
-    executable: PathBuf,
+    /// The tool's executable; a test of several tools changes it.
+    pub executable: PathBuf,
     _holder: TempDir,
 }
 
@@ -79,7 +80,8 @@ impl Tree {
         for variable in VARIABLES {
             command.env_remove(variable);
         }
-        command.env("XDG_DATA_HOME", self.root.join("../data"));
+        let data = self.root.with_file_name("data");
+        command.env("XDG_DATA_HOME", &data).env("LOCALAPPDATA", &data);
         command
     }
 
@@ -117,7 +119,7 @@ impl Tree {
 /// If it cannot be created.
 pub fn folder(name: &str) -> (TempDir, PathBuf) {
     let holder = tempfile::Builder::new().prefix("ragmaker-").tempdir().expect("a temporary folder can be made");
-    let path = holder.path().canonicalize().expect("the folder is there").join(name);
+    let path = ragmaker_fs::canonicalize(holder.path()).expect("the folder is there").join(name);
     fs::create_dir(&path).expect("the folder is new and ours");
     (holder, path)
 }

@@ -18,14 +18,13 @@
 mod work;
 
 use std::{
-    env,
-    fs::{self, OpenOptions},
+    env, fs,
     io::{self, Read, Write},
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
-use ragmaker_fs::{LockKind, Replace, lock_within, write_atomically};
+use ragmaker_fs::{LockKind, Replace, lock_within, private_options, write_atomically};
 use ragmaker_project::{CONVERSATIONS, Project, variables::CONVERSATION};
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
 use serde::{Deserialize, Serialize};
@@ -169,11 +168,8 @@ impl Conversation {
 
     fn lock(&self) -> Result<fs::File, Error> {
         let path = self.path("state.lock");
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path).map_err(|error| failed(&path, "opened", &error))?;
+        let file =
+            private_options().append(true).create(true).open(&path).map_err(|error| failed(&path, "opened", &error))?;
         match lock_within(file, LockKind::Exclusive, Instant::now() + WAIT) {
             Ok(Some(file)) => Ok(file),
             Ok(None) => Err(STATE_BUSY.error(format!("{} is locked by another process", path.display()))),

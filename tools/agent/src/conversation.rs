@@ -12,7 +12,7 @@ use crate::{
     interrupt::Signals,
     sanitize,
     screen::{Screen, note, print},
-    session::{Session, private},
+    session::Session,
     terminal::{COMMANDS, Line},
 };
 
@@ -109,7 +109,7 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
             Err(error) => Screen::error(&error),
         },
         "/save" if words.is_empty() => note("/save needs a file"),
-        "/save" => match private().write(true).create_new(true).open(words).and_then(|mut file| {
+        "/save" => match ragmaker_fs::private_options().write(true).create_new(true).open(words).and_then(|mut file| {
             std::io::Write::write_all(&mut file, as_markdown(agent.state.history.messages()).as_bytes())
         }) {
             Ok(()) => note(&format!("saved as {words}")),

@@ -2,7 +2,7 @@
 //!
 //! The program ends in order: what is under way is cancelled, its processes end, its events are written, and the end is
 //! reported. The same signal a second time ends the program at once. Everything that was shown is on the disk then, and
-//! the processes of calls end with the pipes that this closes.
+//! the processes of calls end with the pipes that this closes. Windows has Ctrl-C alone.
 
 use std::{
     process,
@@ -17,6 +17,10 @@ use ragmaker_model::Cancel;
 use ragmaker_tool::Error;
 
 use crate::{report::RunReport, signal::Signal, terminal::Editing};
+
+/// The interval at which Ctrl-C is noticed on Windows, which has no signals to wait for.
+#[cfg(windows)]
+const POLL: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// The work that signals end.
 #[derive(Clone, Debug)]
@@ -52,6 +56,23 @@ impl Signals {
                 let watched = Arc::clone(&watched);
                 let watch = move || signals.forever().for_each(|signal| watched.take(signal));
                 // Without the thread, signals do nothing: the machine has no room for threads then.
+                let _ = thread::Builder::new().name("signals".to_owned()).spawn(watch);
+            }
+        }
+        #[cfg(windows)]
+        {
+            use signal_hook::consts::SIGINT;
+            let interrupted = Arc::new(AtomicBool::new(false));
+            if signal_hook::flag::register(SIGINT, Arc::clone(&interrupted)).is_ok() {
+                let watched = Arc::clone(&watched);
+                let watch = move || {
+                    loop {
+                        thread::sleep(POLL);
+                        if interrupted.swap(false, Ordering::SeqCst) {
+                            watched.take(SIGINT);
+                        }
+                    }
+                };
                 let _ = thread::Builder::new().name("signals".to_owned()).spawn(watch);
             }
         }
@@ -97,7 +118,6 @@ impl Signals {
 }
 
 impl Watched {
-    #[cfg(unix)]
     fn take(&self, signal: i32) {
         let first = self.ended_by.load(Ordering::SeqCst);
         let is_interrupt = Signal(signal) == Signal::INTERRUPT;
@@ -110,6 +130,7 @@ impl Watched {
             self.ended_by.store(signal, Ordering::SeqCst);
         }
         self.cancel.cancel();
+        #[cfg(unix)]
         if !is_interrupt {
             self.editing.interrupt();
         }

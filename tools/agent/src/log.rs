@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::Write,
     path::{Path, PathBuf},
     time::SystemTime,
@@ -153,10 +153,7 @@ impl Open {
 }
 
 fn append(path: &Path) -> Option<File> {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.append(true).create(true).open(path).ok()
+    ragmaker_fs::private_options().append(true).create(true).open(path).ok()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use std::{
     time::SystemTime,
 };
 
+use ragmaker_fs::private_options;
 use ragmaker_project::CONVERSATIONS;
 use ragmaker_tool::{Code, Error};
 use serde_json::{Value, json};
@@ -54,7 +55,7 @@ impl Session {
         loop {
             let id = format!("{day}-{hour}-{:04x}", RandomState::new().build_hasher().finish() & 0xffff);
             let path = folder.join(&id).with_extension("jsonl");
-            let file = match private().append(true).create_new(true).open(&path) {
+            let file = match private_options().append(true).create_new(true).open(&path) {
                 Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(failed("made", &error)),
@@ -154,7 +155,7 @@ impl Session {
             loop {
                 let file = if number == 1 { format!("{name}.txt") } else { format!("{name}.{number}.txt") };
                 let path = self.results.join(file);
-                match private().write(true).create_new(true).open(&path) {
+                match private_options().write(true).create_new(true).open(&path) {
                     Ok(mut file) => return file.write_all(text.as_bytes()).map(|()| path),
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                     Err(error) => return Err(error),
@@ -203,7 +204,7 @@ fn folder(cache: &Path) -> Result<PathBuf, Error> {
     let made = ragmaker_project::create_cache_folder(cache).and_then(|()| ragmaker_project::create_private(&folder));
     made.map_err(|error| failed("made", &error))?;
     // Whoever wrote the project may have made a link of it.
-    let real = |path: &Path| path.canonicalize().map_err(|error| failed("made", &error));
+    let real = |path: &Path| ragmaker_fs::canonicalize(path).map_err(|error| failed("made", &error));
     if let Some(root) = cache.parent().and_then(Path::parent)
         && !real(&folder)?.starts_with(real(root)?)
     {
@@ -212,14 +213,6 @@ fn folder(cache: &Path) -> Result<PathBuf, Error> {
             .remedy("Remove the link: conversations are kept in the project."));
     }
     Ok(folder)
-}
-
-/// The options for a file that only its owner may read.
-pub(crate) fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn lock(file: &File, id: &str) -> Result<(), Error> {

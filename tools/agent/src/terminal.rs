@@ -7,8 +7,6 @@ use std::{
     io::{self, IsTerminal, Write},
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
-    thread,
-    time::Duration,
 };
 
 use rustyline::{
@@ -40,7 +38,8 @@ const HISTORY: usize = 1_000;
 const MAX_PREVIEW: (usize, usize) = (40, 2_000);
 
 /// The interval at which a person's editor is interrupted until it returns: a signal just before it waits is lost.
-const AGAIN: Duration = Duration::from_millis(20);
+#[cfg(unix)]
+const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// The terminal of this process.
 pub(crate) struct Terminal {
@@ -76,7 +75,7 @@ impl Editing {
             }
             let _ = kill_process(getpid(), rustix::process::Signal::INT);
             drop(is_editing);
-            thread::sleep(AGAIN);
+            std::thread::sleep(AGAIN);
         }
     }
 }

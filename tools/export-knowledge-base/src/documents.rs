@@ -53,9 +53,9 @@ impl ExportedKnowledgeBase {
 
     /// Whether `file` is the catalog or a document, which an export would destroy.
     pub(crate) fn holds(&self, file: &Path, catalog: &Catalog) -> bool {
-        let Ok(file) = file.canonicalize() else { return false };
+        let Ok(file) = ragmaker_fs::canonicalize(file) else { return false };
         let own = self.documents.iter().map(|document| document.file.as_path()).chain([catalog.file()]);
-        own.filter_map(|own| own.canonicalize().ok()).any(|own| own == file)
+        own.filter_map(|own| ragmaker_fs::canonicalize(own).ok()).any(|own| own == file)
     }
 
     /// The title of the knowledge base.

@@ -119,7 +119,7 @@ fn source_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Err
         Caller::Person => path.to_owned(),
         Caller::Model => Roots::discover(&invocation.host)?.place(&path.to_string_lossy())?.path(),
     };
-    let found = named.canonicalize().map_err(|error| {
+    let found = ragmaker_fs::canonicalize(&named).map_err(|error| {
         FILE_NOT_FOUND
             .error(format!("there is no folder {}: {error}", named.display()))
             .detail("path", named.to_string_lossy())

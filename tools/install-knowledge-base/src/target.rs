@@ -51,7 +51,7 @@ impl Target {
             Caller::Person => std::path::absolute(path).map_err(failed(path))?,
         };
         // A link changes places as what it leads to.
-        let root = root.canonicalize().unwrap_or(root);
+        let root = ragmaker_fs::canonicalize(&root).unwrap_or(root);
         let target = Self { root, sources, force };
         target.check()?;
         Ok(target)
@@ -266,7 +266,7 @@ impl List {
         let to = folder.join(&path);
         if let Some(parent) = to.parent() {
             fs::create_dir_all(parent).map_err(failed(parent))?;
-            let (real, work) = (parent.canonicalize(), work.canonicalize());
+            let (real, work) = (ragmaker_fs::canonicalize(parent), ragmaker_fs::canonicalize(work));
             if !real.map_err(failed(parent))?.starts_with(work.map_err(failed(parent))?) {
                 return Err(PATH_NOT_WRITABLE
                     .error(format!("{path} leads out of the knowledge base by a link"))

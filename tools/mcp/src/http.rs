@@ -75,7 +75,7 @@ pub(crate) fn token(file: Option<&Path>, host: &HostOptions) -> Result<Token, ra
             // The tools read the project, so a model would read the token.
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let project = Project::discover(host.project_root.as_deref())?;
-            if folder.canonicalize().is_ok_and(|folder| folder.starts_with(project.root())) {
+            if ragmaker_fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(project.root())) {
                 return Err(ARGUMENT_ERROR
                     .error(format!("the token file {} is in the project, which the tools can read", file.display()))
                     .remedy("Name a file outside of the project.")

@@ -75,7 +75,7 @@ fn place(argument: &str, named: &str, kind: &str, is: fn(&Path) -> bool) -> Resu
             .detail("argument", argument)
             .detail("value", named)
     };
-    let path = Path::new(named).canonicalize().map_err(|error| fail(error.to_string()))?;
+    let path = ragmaker_fs::canonicalize(named).map_err(|error| fail(error.to_string()))?;
     if !is(&path) {
         return Err(fail(format!("it is not a {kind}")));
     }

@@ -76,11 +76,7 @@ fn write_private(file: &Path, text: &str) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    writeln!(options.open(file)?, "{text}")
+    writeln!(ragmaker_fs::private_options().write(true).create_new(true).open(file)?, "{text}")
 }
 
 fn unusable(file: &Path, reason: &str) -> Error {

@@ -94,7 +94,7 @@ fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
     if !remove {
         fs::create_dir_all(&dir).map_err(failed)?;
     }
-    let dir = fs::canonicalize(&dir).map_err(failed)?;
+    let dir = ragmaker_fs::canonicalize(&dir).map_err(failed)?;
     let mut answer = Answer { dir, links: vec![], unchanged: 0, kept: vec![] };
     for name in names() {
         let path = answer.dir.join(&name);
@@ -126,7 +126,7 @@ fn found(path: &Path, program: &Path) -> io::Result<Found> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
         Err(error) => Err(error),
-        Ok(data) if data.is_symlink() => Ok(match fs::canonicalize(path) {
+        Ok(data) if data.is_symlink() => Ok(match ragmaker_fs::canonicalize(path) {
             Ok(target) if target == program => Found::Link,
             Err(_) => Found::Stale,
             Ok(target) if target.file_name() == program.file_name() => Found::Stale,

@@ -164,7 +164,7 @@ fn policy(args: &Args, place: &LineContext<'_>, is_approved: bool) -> Policy {
 fn path(roots: &Roots) -> OsString {
     let given = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let outside = |folder: &PathBuf| {
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        let real = ragmaker_fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         folder.is_absolute() && !roots.all().iter().any(|root| root.writable && real.starts_with(&root.path))
     };
     env::join_paths(env::split_paths(&given).filter(outside)).unwrap_or_else(|_| "/usr/bin:/bin".into())

@@ -167,7 +167,7 @@ fn document<'a>(
 
 /// The text of a document, if its file is in the knowledge base.
 fn read(given: &Path, root: &Path) -> Option<String> {
-    let file = fs::canonicalize(given).ok().filter(|file| file.starts_with(root))?;
+    let file = ragmaker_fs::canonicalize(given).ok().filter(|file| file.starts_with(root))?;
     fs::metadata(&file).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MAX_DOCUMENT)?;
     String::from_utf8(fs::read(file).ok()?).ok()
 }

@@ -68,7 +68,7 @@ pub(super) fn cd(arguments: &[Word], place: &CommandContext<'_>) -> Result<Vec<P
     place.path(to)?;
     let path = to.path(place.scope.home()).unwrap_or_default();
     // The shell resolves `..` lexically, programs physically, so both results must be permitted.
-    let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+    let real = |path: PathBuf| ragmaker_fs::canonicalize(&path).unwrap_or(path);
     let mut led = vec![];
     for cwd in place.cwds {
         let joined = cwd.join(&path);

@@ -226,7 +226,7 @@ fn is_changed(error: &io::Error) -> bool {
 
 /// The file itself: a configuration that is a link stays one, and its target is changed.
 fn resolved(path: PathBuf) -> Result<PathBuf, Error> {
-    match fs::canonicalize(&path) {
+    match ragmaker_fs::canonicalize(&path) {
         Ok(path) => Ok(path),
         Err(_) if fs::symlink_metadata(&path).is_err() => Ok(path),
         Err(error) => Err(unreadable(&path, &format!("it is a link that leads nowhere: {error}"))),

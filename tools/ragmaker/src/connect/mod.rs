@@ -138,7 +138,8 @@ impl Server {
     pub(crate) fn of_process(all_tools: bool) -> Result<Self, Error> {
         let program = env::current_exe().and_then(fs::canonicalize);
         let program = program.map_err(|error| CANNOT_WRITE.error(format!("this program has no path: {error}")))?;
-        let is_this = |path: &PathBuf| path.is_absolute() && fs::canonicalize(path).is_ok_and(|path| path == program);
+        let is_this =
+            |path: &PathBuf| path.is_absolute() && ragmaker_fs::canonicalize(path).is_ok_and(|path| path == program);
         if on_path("ragmaker").is_some_and(|path| is_this(&path)) {
             return Ok(Self { command: "ragmaker".to_owned(), all_tools });
         }

@@ -41,7 +41,7 @@ fn search_path() -> Check {
     };
     let folder = this.parent().unwrap_or(&this).display();
     match on_path("ragmaker") {
-        Some(path) if fs::canonicalize(&path).is_ok_and(|path| path == this) => {
+        Some(path) if ragmaker_fs::canonicalize(&path).is_ok_and(|path| path == this) => {
             Check::ok(NAME, format!("ragmaker is {}", path.display()))
         }
         Some(path) => Check::note(

@@ -1,0 +1,49 @@
+//! Paths and names as the system compares them.
+
+use std::{
+    fs::Metadata,
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::system;
+
+/// Whether the usual file systems of this system take names that differ in case only as the same.
+const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
+
+/// The absolute path of what is at `path`, without links. On Windows it is not a verbatim path, which starts with
+/// `\\?\`, unless only that names the file.
+///
+/// # Errors
+/// The system's error.
+pub fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
+    system::canonicalize(path.as_ref())
+}
+
+/// The identity of the volume that `path` is on, which may be a link.
+///
+/// # Errors
+/// The system's error.
+pub fn volume(path: &Path) -> io::Result<u64> {
+    system::volume(path)
+}
+
+/// The number of this user, where users have numbers.
+pub fn user_id() -> Option<u32> {
+    system::user_id()
+}
+
+/// The number of the user that a file belongs to, where users have numbers.
+pub fn owner_id(metadata: &Metadata) -> Option<u32> {
+    system::owner_id(metadata)
+}
+
+/// Whether two names, of which one is ASCII, name the same entry of a directory.
+pub fn is_same_name(one: &str, other: &str) -> bool {
+    if IGNORES_CASE { one.eq_ignore_ascii_case(other) } else { one == other }
+}
+
+/// Whether `name` starts with `start`, which is ASCII, as [`is_same_name`] compares names.
+pub fn starts_with_name(name: &str, start: &str) -> bool {
+    name.get(..start.len()).is_some_and(|begin| is_same_name(begin, start))
+}
