@@ -47,7 +47,8 @@ const LIBRARIES: [&str; 3] = ["ragmaker-fs", "ragmaker-project", "ragmaker-files
 /// Checks the libraries and executables of the workspace for each target that can be had.
 ///
 /// `cargo check` links nothing, so it needs neither a linker nor an SDK. The C sources of ring and tree-sitter are not
-/// compiled: their build scripts get a compiler that does nothing.
+/// compiled: their build scripts get a compiler that does nothing. Both targets take 270 s of processor time from an empty
+/// folder, which two cores do in less than three minutes.
 pub(crate) fn check() -> anyhow::Result<()> {
     for target in TARGETS {
         if let Err(reason) = add(target) {

@@ -40,9 +40,6 @@ pub(crate) struct Arguments {
     /// also install three tools from packages as for crates.io, without a network (in target/package)
     #[argh(switch)]
     packages: bool,
-    /// also check every crate for Windows and macOS with the compiler, if rustup can add their standard libraries
-    #[argh(switch)]
-    systems: bool,
     /// also run the tests of the file tools under Wine; needs wine and the C compiler of MinGW
     #[argh(switch)]
     wine: bool,
@@ -84,6 +81,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if whole {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         steps.push(("lints", Box::new(move || linted("clippy", "clippy", &clippy))));
+        steps.push(("other systems", Box::new(systems::check)));
     }
     if whole {
         steps.push(("documentation", Box::new(documentation)));
@@ -120,9 +118,6 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     if arguments.firefox {
         steps.push(("Firefox", Box::new(firefox::install)));
         steps.push(("tests with Firefox", Box::new(firefox::test)));
-    }
-    if arguments.systems {
-        steps.push(("other systems", Box::new(systems::check)));
     }
     if arguments.wine {
         steps.push(("tests under Wine", Box::new(systems::wine)));

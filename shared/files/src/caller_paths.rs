@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn a_model_stays_within_the_roots() {
         let folder = tempfile::tempdir().unwrap();
-        let top = folder.path().canonicalize().unwrap();
+        let top = ragmaker_fs::canonicalize(folder.path()).unwrap();
         for name in ["project", "readable", "writable", "other"] {
             fs::create_dir(top.join(name)).unwrap();
             fs::write(top.join(name).join("a.html"), "a").unwrap();

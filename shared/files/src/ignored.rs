@@ -182,7 +182,7 @@ mod tests {
 
     fn tree(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
         let temp = TempDir::new().unwrap();
-        let top = temp.path().canonicalize().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
         for (name, text) in files {
             let path = top.join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -196,7 +196,7 @@ mod tests {
         let before = tree(temp.path());
         let error = merge(temp.path(), false).unwrap_err();
         assert!(error.is(ALREADY_EXISTS), "{error}");
-        assert_eq!(error.details()["clashes"], serde_json::json!(["both/b", "z"]));
+        assert_eq!(error.details()["clashes"], serde_json::json!([Path::new("both").join("b"), "z"]));
         assert_eq!(tree(temp.path()), before);
         // A directory is not replaced by a file.
         let error = merge(temp.path(), true).unwrap_err();

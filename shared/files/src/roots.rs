@@ -158,7 +158,7 @@ mod tests {
 
     fn tree() -> (TempDir, PathBuf) {
         let temp = TempDir::new().unwrap();
-        let path = temp.path().canonicalize().unwrap();
+        let path = ragmaker_fs::canonicalize(temp.path()).unwrap();
         (temp, path)
     }
 

@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn exported_sign_ins_are_recognised_by_how_they_begin() {
         let temp = tempfile::tempdir().unwrap();
-        let file = temp.path().canonicalize().unwrap().join("notes.md");
+        let file = ragmaker_fs::canonicalize(temp.path()).unwrap().join("notes.md");
         let cookie = r#"{"name": "a", "value": "b", "domain": ".x.example", "path": "/", "httpOnly": true}"#;
         for (text, is_secret) in [
             (format!("{{\n  \"cookies\": [\n    {cookie}\n  ],\n  \"origins\": []\n}}"), true),
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn profiles_are_recognised_by_path_and_content() {
         let temp = tempfile::tempdir().unwrap();
-        let top = temp.path().canonicalize().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
         for (file, is_secret) in [
             (".tmp/cache/browser_profile/Default/Cookies", true),
             (".tmp/cache/browser_profiles/docs/ragmaker/session.json", true),

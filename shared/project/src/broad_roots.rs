@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path};
 
+use ragmaker_fs::is_same_name;
+
 /// The names of system directories in the root directory.
 const SYSTEM: [&str; 18] = [
     "bin",
@@ -52,12 +54,13 @@ pub(crate) fn is_broad(directory: &Path, home: Option<&Path>) -> bool {
         Component::Normal(name) => name.to_str().or(Some("")),
         _ => None,
     });
+    // Windows has `Users`, and Wine `users`.
+    let is_among = |name: &str, list: &[&str]| list.iter().any(|other| is_same_name(name, other));
     match (names.next(), names.next(), names.next()) {
-        (None, ..)
-        | (Some("home" | "Users"), Some(_), None)
-        | (Some("var" | "private"), Some("tmp" | "log" | "lib" | "run" | "etc" | "var"), None) => true,
-        (Some(top), None, _) => SYSTEM.contains(&top) || SHARED.contains(&top),
-        (Some(top), ..) => SYSTEM.contains(&top) && top != "usr" && top != "run",
+        (None, ..) | (Some("var" | "private"), Some("tmp" | "log" | "lib" | "run" | "etc" | "var"), None) => true,
+        (Some(top), Some(_), None) if is_among(top, &["home", "Users"]) => true,
+        (Some(top), None, _) => is_among(top, &SYSTEM) || is_among(top, &SHARED),
+        (Some(top), ..) => is_among(top, &SYSTEM) && top != "usr" && top != "run",
     }
 }
 

@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn the_cache_is_private_and_ignored_by_git() {
         let temp = tempfile::tempdir().unwrap();
-        let root = temp.path().canonicalize().unwrap();
+        let root = ragmaker_fs::canonicalize(temp.path()).unwrap();
         let project = Project::from_environment(root.to_str(), Environment::default(), None, false).unwrap();
         assert!(!project.cache_folder().exists());
         let folder = project.create_cache_folder().unwrap();

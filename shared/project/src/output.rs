@@ -109,6 +109,8 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
+        // Windows may list a removed file until it is closed.
+        drop(output);
         for _ in 0..20 {
             OutputFile::new(Some(cache.path().to_owned()), 0).path().unwrap();
         }

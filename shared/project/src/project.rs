@@ -310,7 +310,7 @@ mod tests {
 
     fn tree() -> (TempDir, PathBuf) {
         let temp = TempDir::new().unwrap();
-        let path = temp.path().canonicalize().unwrap();
+        let path = ragmaker_fs::canonicalize(temp.path()).unwrap();
         (temp, path)
     }
 
@@ -356,7 +356,8 @@ mod tests {
         let (_temp, top) = tree();
         let environment = Environment { home: Some(top.join("home/me")), ..Environment::default() };
         fs::create_dir_all(top.join("home/me/notes")).unwrap();
-        for broad in ["/", "/etc", "/usr", top.to_str().unwrap(), top.join("home/me").to_str().unwrap()] {
+        let of_system = if cfg!(windows) { [r"C:\", r"C:\windows", r"C:\Users"] } else { ["/", "/etc", "/usr"] };
+        for broad in of_system.into_iter().chain([top.to_str().unwrap(), top.join("home/me").to_str().unwrap()]) {
             assert!(within(Some(broad), &environment, &top).unwrap_err().is(ROOT_TOO_BROAD), "{broad}");
         }
         let forced = Environment { allows_broad_roots: true, ..environment.clone() };
