@@ -244,7 +244,7 @@ fn rendered(html: &str) -> String {
 #[cfg(test)]
 fn rendered_content(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, vec![true; tree.len()], None, false)
+    render(&tree, &vec![true; tree.len()], None, false)
 }
 
 #[cfg(test)]
@@ -260,8 +260,8 @@ mod tests {
     #[test]
     fn only_kept_nodes_are_written() {
         let tree = Tree::parse("<p>a</p><p>b</p>", None);
-        let keep = (0..tree.len()).map(|id| id == ROOT || tree.subtree(3).contains(&id)).collect();
-        assert_eq!(render(&tree, keep, None, false), "b\n");
+        let keep: Vec<_> = (0..tree.len()).map(|id| id == ROOT || tree.subtree(3).contains(&id)).collect();
+        assert_eq!(render(&tree, &keep, None, false), "b\n");
     }
 
     #[test]
