@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error, Toolset};
+use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
-use crate::{Tool, find, provenance, unknown_tool};
+use crate::{OfferedTools, Profile, Tool, find, provenance, unknown_tool};
 
 /// discovery.json, which is generated from the tools' definitions and checked against them.
 const DISCOVERY: &str = include_str!("../discovery.json");
@@ -40,7 +40,7 @@ impl FromStr for DeclarationFormat {
 /// The tools that a host offers; by default all.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    toolset: Option<Toolset>,
+    profile: Option<Profile>,
     named: Option<Vec<&'static str>>,
     read_only: bool,
     /// Whether tools that run commands are among them.
@@ -54,27 +54,14 @@ impl Selection {
         Self { commands, ..self }
     }
 
-    /// The tools of `profile` (gather, fetch, ask, files or all). With `names`, a comma-separated list, only these;
+    /// The tools of the [profile](Profile) of this name. With `names`, a comma-separated list, only these;
     /// with `read_only`, only those that change nothing.
     ///
     /// # Errors
     ///
     /// [`ARGUMENT_ERROR`] for a profile or a tool that does not exist.
     pub fn new(profile: Option<&str>, names: Option<&str>, read_only: bool) -> Result<Self, Error> {
-        let toolset = match profile {
-            None | Some("all") => None,
-            Some("gather") => Some(Toolset::Gather),
-            Some("fetch") => Some(Toolset::Fetch),
-            Some("ask") => Some(Toolset::Ask),
-            Some("files") => Some(Toolset::Files),
-            Some(other) => {
-                return Err(ARGUMENT_ERROR
-                    .error(format!("--profile cannot be {other:?}: expected gather, fetch, ask, files or all"))
-                    .remedy("Choose one of gather, fetch, ask, files and all.")
-                    .detail("argument", "--profile")
-                    .detail("value", other));
-            }
-        };
+        let profile = profile.map(Profile::named).transpose()?;
         let command = |name: &str| {
             find(name).map(|tool| tool.command).ok_or_else(|| {
                 let unknown = unknown_tool(name, crate::TOOLS);
@@ -85,14 +72,14 @@ impl Selection {
         let listed = |names: &str| {
             names.split(',').map(str::trim).filter(|name| !name.is_empty()).map(command).collect::<Result<_, _>>()
         };
-        Ok(Self { toolset, named: names.map(listed).transpose()?, read_only, commands: false })
+        Ok(Self { profile, named: names.map(listed).transpose()?, read_only, commands: false })
     }
 
     fn has(&self, declaration: &ToolDeclaration) -> bool {
-        let runs_commands = declaration.tool.toolsets.contains(&Toolset::Commands);
-        (!runs_commands || self.commands)
-            && (runs_commands || self.toolset.is_none_or(|toolset| declaration.tool.toolsets.contains(&toolset)))
-            && self.named.as_ref().is_none_or(|named| named.contains(&declaration.tool.command))
+        let tool = declaration.tool;
+        let is_in_profile = self.profile.is_none_or(|profile| profile.has(tool));
+        (if tool.runs_commands { self.commands } else { is_in_profile })
+            && self.named.as_ref().is_none_or(|named| named.contains(&tool.command))
             && (!self.read_only || declaration.is_read_only())
     }
 }
@@ -105,11 +92,17 @@ pub struct ToolDeclaration {
     entry: Value,
 }
 
-/// The selected tools, in the order of discovery.json.
+/// The selected tools, in the order of discovery.json. Their descriptions name no other tools.
 pub fn declarations(selection: &Selection) -> Vec<ToolDeclaration> {
     let Ok(Value::Object(mut file)) = serde_json::from_str(DISCOVERY) else { return vec![] };
     let Some(Value::Array(entries)) = file.remove("tools") else { return vec![] };
-    entries.into_iter().filter_map(ToolDeclaration::new).filter(|declaration| selection.has(declaration)).collect()
+    let mut selected: Vec<_> =
+        entries.into_iter().filter_map(ToolDeclaration::new).filter(|declaration| selection.has(declaration)).collect();
+    let offered = OfferedTools::new(selected.iter().map(|declaration| declaration.tool));
+    for declaration in &mut selected {
+        offered.restrict_descriptions(&mut declaration.entry);
+    }
+    selected
 }
 
 impl ToolDeclaration {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, ffi::OsString, process::ExitCode};
 
 use ragmaker_tool::{
-    Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, Toolset, Usage,
+    Approval, Code, ContentOrigin, Error, HostOptions, INTERNAL_ERROR, Isolation, Manual, Stdin, ToolProfile, Usage,
     arguments::{Members, nearest},
 };
 use serde_json::Value;
@@ -127,8 +127,10 @@ pub struct Tool {
     pub origin: ContentOrigin,
     /// The argument in whose place the executable can read standard input.
     pub stdin: Option<Stdin>,
-    /// The sets of tools that it belongs to.
-    pub toolsets: &'static [Toolset],
+    /// The profiles that it belongs to.
+    pub profiles: &'static [ToolProfile],
+    /// Whether it runs commands.
+    pub runs_commands: bool,
 }
 
 impl Tool {
@@ -139,7 +141,8 @@ impl Tool {
             isolation: T::ISOLATION,
             origin: T::ORIGIN,
             stdin: T::STDIN,
-            toolsets: T::TOOLSETS,
+            profiles: T::PROFILES,
+            runs_commands: T::RUNS_COMMANDS,
         }
     }
 

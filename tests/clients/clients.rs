@@ -128,16 +128,21 @@ impl Client {
 
     /// Whether its configuration offers the tool `tool` to the model.
     pub(crate) fn offers(&self, tool: &str) -> bool {
-        if self.is_discovering {
-            // The discovery command prints the offered tools.
-            let output = Command::new(executable("ragmaker-discover")).output().expect("it runs");
-            let tools: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
-            return tools.as_array().expect("a list").iter().any(|offered| offered["name"] == tool);
+        let mut command = Command::new(executable("ragmaker-discover"));
+        // The discovery command prints the offered tools; a server is told their profile.
+        if !self.is_discovering {
+            let config = workspace().join("integrations/claude-code/.mcp.json");
+            let config: Value = serde_json::from_slice(&fs::read(config).expect("it is rendered")).expect("it is JSON");
+            let [option, profile] = &config["mcpServers"]["ragmaker"]["args"].as_array().expect("arguments")[..2]
+            else {
+                panic!("{config}")
+            };
+            assert_eq!(option, "--profile");
+            command.arg("--profile").arg(profile.as_str().expect("its name"));
         }
-        let config = workspace().join("integrations/claude-code/.mcp.json");
-        let config: Value = serde_json::from_slice(&fs::read(config).expect("it is rendered")).expect("it is JSON");
-        let tools = config["mcpServers"]["ragmaker"]["args"][1].as_str().expect("--tools names them");
-        tools.split(',').any(|name| name == tool)
+        let output = command.output().expect("it runs");
+        let tools: Value = serde_json::from_slice(&output.stdout).expect("it prints JSON");
+        tools.as_array().expect("a list").iter().any(|offered| offered["name"] == tool)
     }
 
     fn converse(

@@ -158,9 +158,7 @@ fn a_disk_that_is_full_and_one_that_is_read_only() {
     shell.args(["--mount", "--map-root-user", "sh", "-c", script, "sh"]).arg(executable("ragmaker-write-file"));
     let output = shell.current_dir(project.path()).env("RAGMAKER_PROJECT_ROOT", project.path()).output();
     let Some(output) = output.ok().filter(|output| !output.stdout.is_empty()) else {
-        assert!(std::env::var_os("CI").is_none(), "this machine lets nobody mount a disk");
-        println!("not tested: this machine lets nobody mount a disk");
-        return;
+        return ragmaker_testkit::not_run("this machine lets nobody mount a disk");
     };
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "olda.md\nnew\n", "the old file, and no part of a new one");
     let error = |name: &str| -> Value {

@@ -20,7 +20,7 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 use crate::browser::webdriver_only::{
-    assert_declined, assert_expanded, assert_pictures, assert_refusals, assert_state, assert_steps,
+    assert_captures, assert_declined, assert_expanded, assert_refusals, assert_state, assert_steps,
 };
 
 /// How long Firefox may take to end.
@@ -88,7 +88,7 @@ fn errors_of_pages_have_the_same_codes() {
         firefox(visitor.extract(page)).args(["--timeout", "8"]).run().error(code);
     }
     firefox(visitor.extract("/page/one")).run().answer();
-    assert_pictures(&visitor, &firefox);
+    assert_captures(&visitor, &firefox);
     // What only a DevTools socket can do is refused.
     let refused = [
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),

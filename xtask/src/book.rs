@@ -1,7 +1,8 @@
 //! `book`: the documentation as a site with search, built by mdBook.
 //!
 //! mdBook reads one folder. The pages are in several: docs/, the tools' folders, the root. They are copied into one,
-//! and their links are changed. So each page exists once, and its links also work in the repository. Then every link and anchor of the site is checked.
+//! and their links are changed. So each page exists once, and its links also work in the repository. Then every link
+//! and anchor of the site is checked.
 
 mod links;
 mod source;

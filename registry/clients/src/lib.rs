@@ -4,10 +4,8 @@
 //! `cargo xtask integrations` writes them to the folder integrations/, and `ragmaker connect` to the configuration of a
 //! client.
 
-use std::collections::BTreeSet;
-
 use ragmaker_project::VARIABLES;
-use ragmaker_registry::{WORKFLOWS, Workflow};
+use ragmaker_registry::{Profile, Workflow};
 use serde_json::{Value, json};
 
 /// The name of the server in each configuration.
@@ -17,24 +15,27 @@ pub const NAME: &str = "ragmaker";
 pub const DESCRIPTION: &str =
     "Gathers knowledge from web sites into checked Markdown collections, and answers from them";
 
+/// The profile of the server: the tools that the workflows call.
+const WORKFLOW_PROFILE: &str = "workflows";
+
 /// The arguments of the server. It offers the tools that the workflows call, or `all_tools`, and with `prompts` the
 /// workflows as prompts. A client that has them as its own commands needs no prompts: a prompt of the same name would
 /// hide the command of Gemini CLI.
 ///
-/// One server is for both workflows. Each request sends the declarations of all tools to the model; these 15 take
-/// 47 % of the bytes of all 36. The clients have their own tools to list, write and delete files.
+/// One server is for both workflows. Each request sends the declarations of all tools to the model; these 15 of 40 take
+/// 42 % of the bytes. The clients have their own tools to list, write and delete files.
 pub fn server_arguments(all_tools: bool, prompts: bool) -> Vec<String> {
     let mut arguments = vec![];
     if !all_tools {
-        arguments.extend(["--tools".to_owned(), workflow_tools().into_iter().collect::<Vec<_>>().join(",")]);
+        arguments.extend(["--profile".to_owned(), WORKFLOW_PROFILE.to_owned()]);
     }
     arguments.extend((!prompts).then(|| "--no-prompts".to_owned()));
     arguments
 }
 
-/// The tools that the workflows call.
-pub fn workflow_tools() -> BTreeSet<&'static str> {
-    WORKFLOWS.iter().flat_map(|workflow| workflow.tools.iter().copied()).collect()
+/// The names of the tools that the server offers without further options.
+pub fn workflow_tools() -> Vec<String> {
+    Profile::named(WORKFLOW_PROFILE).map(|profile| profile.tool_names()).unwrap_or_default()
 }
 
 /// A workflow as a skill: `SKILL.md` in a folder of its name.
@@ -77,12 +78,21 @@ pub fn approved_tools() -> Vec<String> {
     };
     let entries = ragmaker_registry::entries().into_iter().filter(is_approved);
     let names = entries.filter_map(|entry| entry["name"].as_str().map(str::to_owned));
-    names.filter(|name| workflow_tools().contains(name.as_str())).collect()
+    let offered = workflow_tools();
+    names.filter(|name| offered.contains(name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ragmaker_registry::WORKFLOWS;
+
+    #[test]
+    fn the_server_offers_the_tools_of_the_workflows() {
+        assert!(workflow_tools().iter().any(|name| name == "http_fetch"));
+        assert_eq!(server_arguments(false, true), ["--profile", "workflows"]);
+        assert_eq!(server_arguments(true, false), ["--no-prompts"]);
+    }
 
     #[test]
     fn no_client_interprets_the_text_of_a_workflow() {

@@ -20,7 +20,7 @@ pub(crate) enum CommandError {
     /// The WebDriver server knows no such session any more.
     Ended,
     /// The page that an earlier call left in the tab does not answer.
-    Stale,
+    Unresponsive,
     /// The command failed, with the browser's message.
     Failed(String),
 }
@@ -42,7 +42,7 @@ impl CommandError {
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The tab was unusable before this call did anything with it. Another tab may work.
-    StaleTab(Error),
+    UnresponsiveTab(Error),
     /// The error for the caller.
     Page(Error),
 }
@@ -50,21 +50,21 @@ pub(crate) enum Failure {
 impl Failure {
     /// The failure of a command about the page at `url`.
     pub(crate) fn of(error: CommandError, url: &Url) -> Self {
-        let stale = matches!(error, CommandError::Stale);
+        let is_unresponsive = matches!(error, CommandError::Unresponsive);
         let error = match error {
             CommandError::Late => TIMEOUT.error("the page did not answer in time"),
             CommandError::Crashed => PAGE_CRASHED.error("the page crashed its tab"),
             other => other.into_error(),
         };
         let error = error.detail("url", url.as_str());
-        if stale { Self::StaleTab(error) } else { Self::Page(error) }
+        if is_unresponsive { Self::UnresponsiveTab(error) } else { Self::Page(error) }
     }
 }
 
 impl Failure {
     /// The error for the caller if there is no other tab.
     pub(crate) fn into_error(self) -> Error {
-        let (Self::StaleTab(error) | Self::Page(error)) = self;
+        let (Self::UnresponsiveTab(error) | Self::Page(error)) = self;
         error
     }
 }
@@ -115,10 +115,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_stale_tab_is_replaced_by_another() {
+    fn only_an_unresponsive_tab_is_replaced_by_another() {
         let url = Url::parse("https://x.example/a").unwrap();
         let failure = |error| Failure::of(error, &url);
-        assert!(matches!(failure(CommandError::Stale), Failure::StaleTab(_)));
+        assert!(matches!(failure(CommandError::Unresponsive), Failure::UnresponsiveTab(_)));
         for (error, code) in [
             (CommandError::Late, TIMEOUT),
             (CommandError::Crashed, PAGE_CRASHED),

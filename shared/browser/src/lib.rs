@@ -5,25 +5,25 @@
 //!
 //! | module | what it does | uses |
 //! |---|---|---|
-//! | [`visit`] | one call: browser, tab, page | `browsing`, `tab`, `navigation` |
-//! | [`browsing`] | a session with the restrictions of the host | `session`, `remote` |
+//! | [`visit`] | one call: browser, tab, page | `restricted_session`, `tab`, `navigation` |
+//! | [`restricted_session`] | a session with the restrictions of the host | `session`, `remote` |
 //! | [`screenshot`], [`capture`] | screenshots and PDFs of a page | `elements`, `navigation` |
 //! | [`navigation`] | sends a tab to a page, and returns the page or the failure | `readiness`, `page` |
 //! | [`limits`] | all time limits | |
 //! | [`readiness`] | waits until the page is ready | `cdp` |
 //! | [`loading`], [`block_list`] | which requests of a page are made and which are blocked | |
-//! | [`page`], [`facts`], [`challenge`], [`login`] | the kind of a page: content, error, bot challenge, sign-in form | |
+//! | [`page`], [`facts`], [`challenge`], [`login`] | what a page is: content, error, challenge, sign-in form | |
 //! | [`act`], [`expansion`], [`consent`] | steps in a page; expansion; consent banners | `elements`, `navigation` |
 //! | [`elements`] | finds and lists the elements of a page, by role and name | `cdp` |
 //! | [`snapshots`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
 //! | [`download`] | files in place of pages | `navigation` |
 //! | [`responses`] | the JSON answers that a page receives | |
-//! | [`state`] | a session's cookies and local storage | `browsing`, `tab` |
+//! | [`state`] | a session's cookies and local storage | `restricted_session`, `tab` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
 //! | [`tab`] | lends tabs to calls | `webdriver`, `cdp` |
-//! | [`webdriver_only`] | a visit by WebDriver commands alone, where there is no DevTools socket | `webdriver`, `page` |
+//! | [`webdriver_only`] | a visit by WebDriver commands alone, without DevTools | `webdriver`, `page` |
 //! | [`remote`], [`remote_session`] | browsers of other machines, and their sessions | `session`, `webdriver`, `cdp` |
 //! | [`webdriver`], [`cdp`], [`endpoint`] | the two protocols, and the URLs of their servers | |
 //! | [`profile`], [`process`] | a profile's files and locks; processes | |
@@ -48,7 +48,6 @@
 
 mod act;
 mod block_list;
-mod browsing;
 mod capture;
 mod cdp;
 mod challenge;
@@ -76,6 +75,7 @@ mod remote;
 mod remote_session;
 mod request_policy;
 mod responses;
+mod restricted_session;
 mod screenshot;
 mod session;
 mod snapshots;
@@ -88,7 +88,6 @@ mod webdriver_only;
 
 pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
-pub use browsing::RestrictedSession;
 pub use capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest};
 pub use consent::{Consent, ConsentOutcome};
 pub use cookie::{Cookie, cookies_by_domain};
@@ -101,6 +100,7 @@ pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use request_policy::RequestRule;
 pub use responses::{JsonResponse, JsonResponses};
+pub use restricted_session::RestrictedSession;
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
 pub use snapshots::{LookChanges, LookRequest};
 pub use state::{OriginStorage, StorageItem, StorageState};

@@ -197,7 +197,7 @@ impl Navigation<'_> {
                 Err(CommandError::Late) if self.tab.reused => {
                     let time = deadline.saturating_duration_since(Instant::now()) / LIMITS.reused_tab_divisor;
                     socket.navigated(navigation, Instant::now() + time).map_err(|error| match error {
-                        CommandError::Late => CommandError::Stale,
+                        CommandError::Late => CommandError::Unresponsive,
                         other => other,
                     })
                 }
@@ -213,7 +213,7 @@ impl Navigation<'_> {
                 Ok(answer)
             }
             // No part of the new page exists yet, so the page of an earlier call has crashed.
-            Err(CommandError::Crashed) if self.tab.reused => Err(self.failure(CommandError::Stale)),
+            Err(CommandError::Crashed) if self.tab.reused => Err(self.failure(CommandError::Unresponsive)),
             Err(error) => Err(self.failure(error)),
         }
     }

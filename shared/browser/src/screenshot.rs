@@ -193,10 +193,10 @@ impl<'n, 'a> CaptureRun<'n, 'a> {
         let frames = Frames::all(socket, until)?;
         let window = boxes::window(socket, None, until)?;
         let mut marks = vec![];
-        for (index, place) in elements.iter().enumerate() {
-            let session = place.session.as_deref();
+        for (index, element_id) in elements.iter().enumerate() {
+            let session = element_id.session.as_deref();
             let Some((across, down)) = boxes::offset(socket, session, &frames, until)? else { continue };
-            let quads = boxes::quads(socket, session, &json!({"backendNodeId": place.node}), until)?;
+            let quads = boxes::quads(socket, session, &json!({"backendNodeId": element_id.node}), until)?;
             let Some([left, top, right, bottom]) = quads.first() else { continue };
             let corner = (left + across + window.x, top + down + window.y);
             marks.push((index + 1, [corner.0, corner.1, right - left, bottom - top]));

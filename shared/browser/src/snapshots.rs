@@ -167,7 +167,7 @@ mod tests {
 
     fn node(name: &str, states: &[&'static str], under: &str) -> Node {
         Node {
-            place: ElementId { session: None, frame: "T".into(), node: 1 },
+            element_id: ElementId { session: None, frame: "T".into(), node: 1 },
             role: "button",
             name: name.into(),
             value: String::new(),

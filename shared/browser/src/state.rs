@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
-    browsing::RestrictedSession,
     cdp::BrowserSocket,
     codes::NAVIGATION_FAILED,
     cookie::Cookie,
     error::CommandError,
     limits,
     loading::Loading,
+    restricted_session::RestrictedSession,
     session::BrowserLease,
     tab::{Tab, TabPreference},
     webdriver_only::state::StateTab,

@@ -235,11 +235,11 @@ async fn with_deadline<T>(deadline: Instant, work: impl Future<Output = T>) -> R
 }
 
 /// How the words for a reference to an element that has gone begin.
-const STALE: &str = "stale element reference";
+const STALE_ELEMENT: &str = "stale element reference";
 
 /// Whether the element of a command has gone.
-pub(crate) fn is_stale(error: &CommandError) -> bool {
-    matches!(error, CommandError::Failed(words) if words.starts_with(STALE))
+pub(crate) fn is_stale_element(error: &CommandError) -> bool {
+    matches!(error, CommandError::Failed(words) if words.starts_with(STALE_ELEMENT))
 }
 
 /// The meaning of a WebDriver error. ChromeDriver's own errors are not in the standard and are reported by
@@ -252,7 +252,7 @@ fn command_error(error: &CmdError) -> CommandError {
             ErrorStatus::NoSuchWindow => CommandError::Gone,
             // The message alone says it in other words in each browser.
             ErrorStatus::StaleElementReference | ErrorStatus::NoSuchElement | ErrorStatus::DetachedShadowRoot => {
-                CommandError::Failed(format!("{STALE}: {standard}"))
+                CommandError::Failed(format!("{STALE_ELEMENT}: {standard}"))
             }
             ErrorStatus::Timeout | ErrorStatus::ScriptTimeout => CommandError::Late,
             // geckodriver's words for a browser that has ended.

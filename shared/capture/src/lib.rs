@@ -86,14 +86,14 @@ impl<'a> CaptureArgs<'a> {
         let needs = |flag: &str, what: &str| {
             Err(ARGUMENT_ERROR.error(format!("{flag} needs {what}")).detail("argument", flag.to_owned()))
         };
-        let of_pictures = [
+        let of_screenshots = [
             ("--full-page", self.full_page),
             ("--screenshot-selector", self.selector.is_some()),
             ("--annotate", self.annotate),
             ("--image", self.image),
         ];
         if self.screenshot.is_none()
-            && let Some((flag, _)) = of_pictures.into_iter().find(|(_, is_given)| *is_given)
+            && let Some((flag, _)) = of_screenshots.into_iter().find(|(_, is_given)| *is_given)
         {
             return needs(flag, "--screenshot");
         }

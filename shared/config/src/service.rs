@@ -84,7 +84,7 @@ impl Config {
             && !self.is_confirmed()
         {
             return Err(format!(
-                "{key} is set by the project's own files, which nobody has confirmed: set it in the user's ragmaker.toml, or confirm it in ragmaker-agent"
+                "{key} is set by the project's own files, which nobody has confirmed: set it in the user's ragmaker.toml, or confirm it in the agent"
             ));
         }
         Ok(Some(EmbedSettings {

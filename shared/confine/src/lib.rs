@@ -1,12 +1,12 @@
-//! Confinement of a process to the files and networks of a [`Policy`], with the layers that the kernel supports.
+//! Confinement of a process to the files and networks of a [`Policy`], with the layers that the kernel supports. What
+//! each of them prevents:
 //!
-//! | layer | prevents |
-//! |---|---|
-//! | user, mount, PID, IPC and network namespaces | writing and changing modes outside, reading hidden files, seeing other processes, network access |
-//! | Landlock | the same writes and reads, independently; TCP; signalling and tracing other processes |
-//! | seccomp | sockets, `ptrace`, mounts, `io_uring`, other processes' memory, kernel modules |
-//! | capabilities, no new privileges | operations that need root |
-//! | resource limits | unlimited numbers of processes and sizes of files |
+//! - user, mount, PID, IPC and network namespaces: writing and changing modes outside, reading hidden files, seeing
+//!   other processes, network access
+//! - Landlock: the same writes and reads, independently; TCP; signalling and tracing other processes
+//! - seccomp: sockets, `ptrace`, mounts, `io_uring`, other processes' memory, kernel modules
+//! - capabilities, no new privileges: operations that need root
+//! - resource limits: unlimited numbers of processes and sizes of files
 //!
 //! No layer prevents everything, and each is missing on some systems: containers forbid namespaces, and old kernels
 //! have no Landlock. [`Layers`] lists the available layers. A process sets up the layers for itself before it runs the

@@ -149,7 +149,8 @@ fn scalar(text: &str) -> String {
 /// The file name of the page at `url`: the readable parts of its host and path, and a hash of the complete address.
 ///
 /// ```
-/// assert_eq!(ragmaker_document::file_name("https://example.com/docs/intro.html?v=2"), "example.com-docs-intro.html-v-2-f71f4d8c19.md");
+/// let name = ragmaker_document::file_name("https://example.com/docs/intro.html?v=2");
+/// assert_eq!(name, "example.com-docs-intro.html-v-2-f71f4d8c19.md");
 /// ```
 pub fn file_name(url: &str) -> String {
     let digest = Sha256::digest(url.as_bytes());

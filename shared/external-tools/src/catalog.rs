@@ -26,19 +26,19 @@ const DESCRIPTION: usize = 2_000;
 /// The tools of a catalog.
 pub(crate) fn read(
     catalog: &Catalog,
-    place: &RunContext,
+    context: &RunContext,
     confinement: &Confinement,
     timeout: Duration,
     is_cancelled: &dyn Fn() -> bool,
 ) -> ParsedCatalog {
     let (shown, folder) = if catalog.file.is_empty() {
-        (catalog.discover.join(" "), place.root.clone())
+        (catalog.discover.join(" "), context.root.clone())
     } else {
         (catalog.file.clone(), Path::new(&catalog.file).parent().unwrap_or(Path::new(".")).to_owned())
     };
     let failed = |reason: String| format!("catalog {shown}: {reason}");
     let bytes = if catalog.file.is_empty() {
-        discovered(&catalog.discover, &folder, place, confinement, is_cancelled).map_err(failed)?
+        discovered(&catalog.discover, &folder, context, confinement, is_cancelled).map_err(failed)?
     } else {
         bytes(Path::new(&catalog.file)).map_err(failed)?
     };
@@ -64,8 +64,8 @@ pub(crate) fn read(
                 command.ok_or_else(|| "it has no command".to_owned()).and_then(|command| words(command, &folder))
             }
         };
-        let source = CatalogContext { folder: &folder, place, confinement, timeout };
-        runs.and_then(|(program, words)| made(entry, format, program, words, &source))
+        let common = CatalogContext { folder: &folder, context, confinement, timeout };
+        runs.and_then(|(program, words)| made(entry, format, program, words, &common))
             .map_err(|reason| failed(format!("the tool {name:?} is left out: {reason}")))
     };
     Ok(entries.into_iter().map(tool).collect())
@@ -74,7 +74,7 @@ pub(crate) fn read(
 /// The common facts of the entries of a catalog.
 struct CatalogContext<'a> {
     folder: &'a Path,
-    place: &'a RunContext,
+    context: &'a RunContext,
     confinement: &'a Confinement,
     timeout: Duration,
 }
@@ -84,9 +84,9 @@ fn made(
     format: CatalogFormat,
     program: PathBuf,
     words: Vec<String>,
-    source: &CatalogContext<'_>,
+    common: &CatalogContext<'_>,
 ) -> Result<Tool, String> {
-    let CatalogContext { folder, place, confinement, timeout } = *source;
+    let CatalogContext { folder, context, confinement, timeout } = *common;
     let own = entry["name"].as_str().ok_or("it has no name")?;
     let declared = if format == CatalogFormat::Gemini && !entry["parametersJsonSchema"].is_null() {
         &entry["parametersJsonSchema"]
@@ -102,7 +102,7 @@ fn made(
         words,
         name: own.to_owned(),
         parameters: parameters.clone(),
-        place: place.clone(),
+        context: context.clone(),
         folder: folder.to_owned(),
         reach: Permissions::of(annotations, confinement),
     };
@@ -135,7 +135,7 @@ fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 fn discovered(
     command: &[String],
     folder: &Path,
-    place: &RunContext,
+    context: &RunContext,
     confinement: &Confinement,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<u8>, String> {
@@ -146,7 +146,7 @@ fn discovered(
         words: words.to_vec(),
         name: String::new(),
         parameters: Value::Null,
-        place: place.clone(),
+        context: context.clone(),
         folder: folder.to_owned(),
         // To list tools, nothing has to be changed.
         reach: Permissions::of(ragmaker_tool::Annotations::READ_ONLY, confinement),

@@ -14,8 +14,8 @@
 //! ```no_run
 //! use ragmaker_external_tools::{RunContext, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
-//! let place = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
-//! let loaded = load(&config, &place, &|name| name == "read_file", &|| false)?;
+//! let context = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
+//! let loaded = load(&config, &context, &|name| name == "read_file", &|| false)?;
 //! for tool in &loaded.tools {
 //!     println!("{}: {}", tool.name, tool.description);
 //! }
@@ -122,7 +122,7 @@ const UNDECLARED: Annotations =
 /// warning.
 pub fn load(
     config: &Config,
-    place: &RunContext,
+    context: &RunContext,
     is_taken: &dyn Fn(&str) -> bool,
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Loaded, Error> {
@@ -133,16 +133,16 @@ pub fn load(
     let any = tools.catalogs.iter().any(|catalog| catalog.confined) || servers.iter().any(|server| server.confined);
     let none = Confinement::none();
     // A process is started to find out, once for all.
-    let held = if place.restarts && any { Confinement::of(&place.root) } else { none.clone() };
+    let held = if context.restarts && any { Confinement::of(&context.root) } else { none.clone() };
     let of = |confined: bool| if confined { &held } else { &none };
     for catalog in &tools.catalogs {
-        add(&mut loaded, catalog::read(catalog, place, of(catalog.confined), timeout, is_cancelled), is_taken);
+        add(&mut loaded, catalog::read(catalog, context, of(catalog.confined), timeout, is_cancelled), is_taken);
     }
     // A server may take seconds to start: all start in parallel.
     let started: Vec<_> = thread::scope(|scope| {
         let starting: Vec<_> = servers
             .iter()
-            .map(|server| scope.spawn(move || mcp::tools(server, place, of(server.confined), timeout, is_cancelled)))
+            .map(|server| scope.spawn(move || mcp::tools(server, context, of(server.confined), timeout, is_cancelled)))
             .collect();
         starting.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });

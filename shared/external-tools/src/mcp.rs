@@ -61,13 +61,13 @@ pub(crate) struct Server {
 /// The tools of a server, which is started for them.
 pub(crate) fn tools(
     configured: &McpServer,
-    place: &RunContext,
+    context: &RunContext,
     confinement: &Confinement,
     timeout: Duration,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<Tool, String>>, String> {
     let said = |error: Error| error.message().to_owned();
-    let server = Arc::new(Server::start(configured, place, confinement)?);
+    let server = Arc::new(Server::start(configured, context, confinement)?);
     let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
     let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
     server.request("initialize", &hello, START, is_cancelled).map_err(said)?;
@@ -117,21 +117,21 @@ fn made(
 }
 
 impl Server {
-    fn start(configured: &McpServer, place: &RunContext, confinement: &Confinement) -> Result<Self, String> {
-        let program = program(&configured.command, &place.root)?;
+    fn start(configured: &McpServer, context: &RunContext, confinement: &Confinement) -> Result<Self, String> {
+        let program = program(&configured.command, &context.root)?;
         let does_not_start = |error: std::io::Error| format!("it does not start: {error}");
         let set_up = |command: &mut Command| {
-            place.set_up(command);
+            context.set_up(command);
             command.stdin(Stdio::piped()).envs(configured.env.iter().cloned());
         };
         let mut process = if confinement.applies {
-            let policy = policy(&program, place, confinement).map_err(does_not_start)?;
+            let policy = policy(&program, context, confinement).map_err(does_not_start)?;
             let arguments: Vec<_> = configured.args.iter().map(Into::into).collect();
             let mut confined = policy.command(program.as_os_str(), &arguments).map_err(does_not_start)?;
             set_up(&mut confined.command);
             Process::Confined(confined.spawn().map_err(does_not_start)?)
         } else {
-            let mut command = if place.restarts {
+            let mut command = if context.restarts {
                 relay::of_server(program.as_os_str(), &configured.args).map_err(does_not_start)?
             } else {
                 let mut command = Command::new(&program);
@@ -250,9 +250,9 @@ impl Drop for Server {
 ///
 /// # Errors
 /// [`hidden_files`].
-fn policy(program: &Path, place: &RunContext, confinement: &Confinement) -> std::io::Result<Policy> {
-    let root = ragmaker_fs::canonicalize(&place.root).unwrap_or_else(|_| place.root.clone());
-    let hidden = hidden_files(&root, &place.cache, confinement.holds)?;
+fn policy(program: &Path, context: &RunContext, confinement: &Confinement) -> std::io::Result<Policy> {
+    let root = ragmaker_fs::canonicalize(&context.root).unwrap_or_else(|_| context.root.clone());
+    let hidden = hidden_files(&root, &context.cache, confinement.holds)?;
     let folder = program.parent().and_then(|folder| ragmaker_fs::canonicalize(folder).ok());
     Ok(Policy {
         roots: folder.into_iter().chain([root.clone()]).collect(),

@@ -42,7 +42,7 @@ pub(crate) struct Executable {
     /// The tool's name in its catalog.
     pub(crate) name: String,
     pub(crate) parameters: Value,
-    pub(crate) place: RunContext,
+    pub(crate) context: RunContext,
     /// The folder of its catalog, which it may read wherever it is.
     pub(crate) folder: PathBuf,
     pub(crate) reach: Permissions,
@@ -123,7 +123,7 @@ impl Executable {
         // A link would lead to a file that the tool may not read itself.
         let is_result = |path: &PathBuf| path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() > 0);
         let result = folder.map(|folder| folder.join(RESULT)).filter(is_result).and_then(|path| File::open(path).ok());
-        let result = result.map(|file| Stream::capture(Some(file), self.place.cache()).finish_before(RESULT_READ));
+        let result = result.map(|file| Stream::capture(Some(file), self.context.cache()).finish_before(RESULT_READ));
         answer(&ended, &result.unwrap_or_else(|| ended.stdout.clone()))
     }
 
@@ -143,7 +143,7 @@ impl Executable {
             start.stdin.clone().unwrap_or_default().into_bytes()
         };
         let child = process.child();
-        let stdout = Stream::capture(child.stdout.take(), self.place.cache());
+        let stdout = Stream::capture(child.stdout.take(), self.context.cache());
         let stderr = Stream::of(child.stderr.take());
         // A tool that does not read must not keep the host waiting; one that ended makes the writing fail.
         let writing = child.stdin.take().map(|mut pipe| {
@@ -178,7 +178,7 @@ impl Executable {
 
     fn start(&self, start: &Start<'_>) -> std::io::Result<Process> {
         let Some(policy) = self.policy(start.folder)? else {
-            let is_relayed = self.place.restarts;
+            let is_relayed = self.context.restarts;
             let mut command = if is_relayed {
                 relay::of_tool(self.program.as_os_str(), &start.arguments)?
             } else {
@@ -189,14 +189,14 @@ impl Executable {
             command.env_clear().envs(without_secrets());
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut command, 0);
-            set_up(&mut command, &self.place, start);
+            set_up(&mut command, &self.context, start);
             if is_relayed {
                 return command.stdin(Stdio::piped()).spawn().map(Process::Relayed);
             }
             return command.spawn().map(Process::Free);
         };
         let mut confined = policy.command(self.program.as_os_str(), &start.arguments)?;
-        set_up(&mut confined.command, &self.place, start);
+        set_up(&mut confined.command, &self.context, start);
         confined.spawn().map(Process::Confined)
     }
 
@@ -206,14 +206,14 @@ impl Executable {
     /// [`hidden_files`].
     fn policy(&self, folder: Option<&Path>) -> std::io::Result<Option<Policy>> {
         let Permissions::Declared { writes, network, strict } = self.reach else { return Ok(None) };
-        let root = &self.place.root;
+        let root = &self.context.root;
         let real = |path: &Path| ragmaker_fs::canonicalize(path).ok();
         // Below /tmp, only these are there.
         let roots = [root, &self.folder].map(PathBuf::as_path).into_iter().chain(self.program.parent()).chain(folder);
         Ok(Some(Policy {
             roots: roots.filter_map(real).collect(),
             writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),
-            hidden: hidden_files(root, &self.place.cache, strict)?,
+            hidden: hidden_files(root, &self.context.cache, strict)?,
             network,
             must_hide: false,
             strict,
@@ -225,8 +225,8 @@ impl Executable {
 /// The file for the result of a call, in its folder.
 const RESULT: &str = "output";
 
-fn set_up(command: &mut Command, place: &RunContext, start: &Start<'_>) {
-    place.set_up(command);
+fn set_up(command: &mut Command, context: &RunContext, start: &Start<'_>) {
+    context.set_up(command);
     command.stdin(if start.stdin.is_some() { Stdio::piped() } else { Stdio::null() });
     if let Some(folder) = start.folder {
         command.env("LLM_OUTPUT", folder.join(RESULT));

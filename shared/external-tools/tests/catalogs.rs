@@ -34,8 +34,8 @@ impl Case {
     fn load(&self, configuration: &str) -> Loaded {
         self.write("ragmaker.toml", configuration);
         let config = Config::load(self.root(), &Options::default()).unwrap();
-        let place = RunContext { root: self.root().to_owned(), ..RunContext::default() };
-        load(&config, &place, &|name| name == "read_file", &|| false).unwrap()
+        let context = RunContext { root: self.root().to_owned(), ..RunContext::default() };
+        load(&config, &context, &|name| name == "read_file", &|| false).unwrap()
     }
 }
 

@@ -56,7 +56,8 @@ impl Default for Replace<'_> {
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("a.md");
-/// let made = ragmaker_fs::write_atomically(&path, Default::default(), |file| std::io::Write::write_all(file, b"text"))?;
+/// let write = |file: &mut std::fs::File| std::io::Write::write_all(file, b"text");
+/// let made = ragmaker_fs::write_atomically(&path, Default::default(), write)?;
 /// assert!(made && std::fs::read(path)? == b"text");
 /// # Ok::<(), std::io::Error>(())
 /// ```

@@ -4,7 +4,7 @@
 //! has all documents. A smaller one has the documents that changed since, and lists the documents that it replaces.
 //! Both files are written completely and then renamed, so readers never wait, no lock is needed, and a killed writer
 //! leaves the old files. If several processes write at the same time, the last rename wins, and the next query updates
-//! a stale index. The index is rebuilt if many documents changed, or if a segment is damaged or has another version.
+//! an outdated index. The index is rebuilt if many documents changed, or if a segment is damaged or of another version.
 
 use std::{
     collections::HashMap,

@@ -4,9 +4,9 @@ use std::{fmt, time::Duration};
 
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
 use ragmaker_browser::{RequestRule, RestrictedSession, Target, Visit};
+use ragmaker_browser_pages::ConvertedPage;
 use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
-use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -92,10 +92,10 @@ impl Browser {
 
     /// The page at `url` as the browser shows it, whose requests `rule` may refuse.
     fn open(&self, url: &Url, client: &Client, rule: Option<RequestRule>) -> Result<Content, Error> {
-        let browsing = RestrictedSession::new(self.session.as_deref(), &self.invocation)?;
-        let browsing = browsing.restricted_to(client.network().clone()).obeying(rule);
-        let visit = Visit { timeout: Some(BROWSER_TIME), ..browsing.visit(Target::Load(url)) };
-        let Rendered { page, html, document, .. } = Rendered::of(&visit, None)?;
+        let session = RestrictedSession::new(self.session.as_deref(), &self.invocation)?;
+        let session = session.restricted_to(client.network().clone()).obeying(rule);
+        let visit = Visit { timeout: Some(BROWSER_TIME), ..session.visit(Target::Load(url)) };
+        let ConvertedPage { page, html, document, .. } = ConvertedPage::of(&visit, None)?;
         client.check(&page.url)?;
         Ok(Content {
             links: links(&html, &page.base),

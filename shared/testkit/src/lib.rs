@@ -18,7 +18,8 @@ pub mod scripted;
 pub mod speech;
 
 use std::{
-    fs,
+    env, fs,
+    io::Write,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -41,6 +42,18 @@ const VARIABLES: [&str; 6] = [
     "RAGMAKER_ASCII_JSON",
     "RAGMAKER_EMBED_URL",
 ];
+
+/// Says on standard error that a test or a part of it cannot run on this machine. On CI, which sets the variable `CI`,
+/// this is a failure: a test that silently does nothing there would never fail.
+///
+/// # Panics
+///
+/// On CI.
+pub fn not_run(reason: &str) {
+    assert!(env::var_os("CI").is_none(), "this test cannot run on CI: {reason}");
+    // The macro would write into the output that the test runner captures.
+    let _ = writeln!(std::io::stderr(), "not run: {reason}");
+}
 
 /// A new project folder and one tool; the folder is removed when this is dropped.
 #[derive(Debug)]

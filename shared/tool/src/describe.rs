@@ -83,9 +83,9 @@ pub struct Stdin {
     pub dash: bool,
 }
 
-/// A selection of tools for one kind of work, so that a model reads no more declarations than it needs.
+/// The tools for one kind of work, so that a model reads no more declarations than it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Toolset {
+pub enum ToolProfile {
     /// Gathering web pages into a knowledge base with a browser.
     Gather,
     /// Adding whole sections, repositories and folders to a knowledge base without a browser, and keeping it up to
@@ -95,8 +95,6 @@ pub enum Toolset {
     Ask,
     /// Reading and changing the files of a project.
     Files,
-    /// Running commands. A host offers these tools only if it was configured to.
-    Commands,
 }
 
 /// The codes that `T` can fail with: those of every tool, then its own.

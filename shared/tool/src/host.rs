@@ -89,6 +89,11 @@ pub const ALL: &[&str] = &[
 pub const FILES: &[&str] = &["--project-root", "--allow-root", "--kb-root"];
 
 impl HostOptions {
+    /// Every flag with its help.
+    pub fn manual() -> Vec<(&'static str, &'static str)> {
+        Self::flags().map(|flag| (flag.long, flag.description)).collect()
+    }
+
     /// Every flag, as argh knows it.
     pub(crate) fn flags() -> impl Iterator<Item = &'static FlagInfo<'static>> {
         Self::get_args_info().flags.iter().filter(|flag| flag.long != "--help")

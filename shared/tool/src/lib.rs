@@ -25,7 +25,7 @@ mod usage;
 pub use arguments::choice;
 pub use bounded::Bounded;
 pub use budget::{Budget, Limit, ListPage, Next, Offset};
-pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, Toolset};
+pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, ToolProfile};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
 pub use host::{
     Approval, COMMAND_BLOCKED, Caller, DENIED_BY_USER, HostOptions, Invocation, NEEDS_APPROVAL,
@@ -65,8 +65,10 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const ORIGIN: ContentOrigin = ContentOrigin::Trusted;
     /// The argument in whose place the executable can read standard input.
     const STDIN: Option<Stdin> = None;
-    /// The selections of tools that this one belongs to.
-    const TOOLSETS: &'static [Toolset] = &[];
+    /// The profiles that the tool belongs to.
+    const PROFILES: &'static [ToolProfile] = &[];
+    /// Whether the tool runs commands. A host offers such a tool only if a person configured that.
+    const RUNS_COMMANDS: bool = false;
     /// Other names that hosts accept for the tool, in kebab case.
     const ALIASES: &'static [&'static str] = &[];
     /// The options whose value is JSON text, such as `--updates`. In JSON arguments, such a value may also be written

@@ -14,12 +14,12 @@ pub(crate) fn json_key(long: &str) -> String {
 }
 
 impl Caller {
-    /// Advice such as `Run ragmaker-browser-open --no-headless.` in the words of this caller: a model has no options,
-    /// but keys.
-    pub fn advice(self, text: &str) -> String {
+    /// Advice such as `Run ragmaker-browser-open --no-headless.` in the words of this caller of a tool with the options
+    /// that `is_own` accepts: a model has no options, but keys.
+    pub fn advice(self, text: &str, is_own: &impl Fn(&str) -> bool) -> String {
         match self {
             Self::Person => text.to_owned(),
-            Self::Model => rewritten_for_json(text, &|_| false),
+            Self::Model => rewritten_for_json(text, is_own),
         }
     }
 }
@@ -59,8 +59,8 @@ pub(crate) fn tool_name(executable: &str) -> String {
 
 /// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or
 /// that follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
-/// `browser_open (headless: false)`. Text in double quotes is quoted from the caller and stays unchanged, as do options
-/// of the host.
+/// `browser_open (headless: false)`. An option that only a host may set is named as one. Text in double quotes is
+/// quoted from the caller and stays unchanged.
 pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
     // The length of `out` where an option would belong to the tool before it.
@@ -70,9 +70,11 @@ pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> 
         if !quoted && starts_word && rest.starts_with("--") {
             let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
             let option = rest[..end].trim_end_matches('-');
-            let is_of_tool = || after_tool == Some(out.len()) && !HostOptions::flags().any(|flag| flag.long == option);
+            let is_of_tool = || after_tool == Some(out.len());
             let spelled = if is_own(option) {
                 Some(key_in_text(option))
+            } else if HostOptions::flags().any(|flag| flag.long == option) {
+                Some(format!("the host option {}", &option[2..]))
             } else {
                 (option.len() > 2 && is_of_tool()).then(|| format!("({})", key_in_text(option)))
             };
@@ -113,7 +115,7 @@ mod tests {
         let is_own = |option: &str| matches!(option, "--start-line" | "--no-wrap");
         let error = ARGUMENT_ERROR
             .error("--start-line cannot be \"--start-line \\\" --start-line\": see --start-line, not --start-lines or x--start-line")
-            .remedy("Use --start-line=1 or --tail, or --no-wrap; then ragmaker-browser-open --no-headless, ragmaker-x --allow-root, --- and ragmaker-verify. See ragmaker-mcp, ragmaker-x.md.")
+            .remedy("Use --start-line=1 or --tail, or --no-wrap; then ragmaker-browser-open --no-headless, ragmaker-x with --allow-root, --- and ragmaker-verify. See ragmaker-mcp, ragmaker-x.md.")
             .detail("argument", "--start-line")
             .detail("missing", vec!["--no-wrap", "--tail"]);
         let error = in_json(error, is_own);
@@ -123,7 +125,7 @@ mod tests {
         let json = serde_json::to_value(&error).unwrap();
         assert_eq!(
             json["remediation_suggestion"],
-            "Use start_line=1 or --tail, or wrap: false; then browser_open (headless: false), x --allow-root, --- and verify. See ragmaker-mcp, ragmaker-x.md."
+            "Use start_line=1 or --tail, or wrap: false; then browser_open (headless: false), x with the host option allow-root, --- and verify. See ragmaker-mcp, ragmaker-x.md."
         );
         assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["wrap", "--tail"]}));
     }

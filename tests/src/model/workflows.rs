@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::{ModelReply, Offered, ReceivedConversation};
 
-/// One of our tools, by the client's name for it. A client has tools of its own, such as `read_file`, and adds a prefix to
-/// ours. ragmaker-agent has no others and adds none.
+/// One of our tools, by the client's name for it. A client has tools of its own, such as `read_file`, and adds a prefix
+/// to ours. ragmaker-agent has no others and adds none.
 pub fn ours(heard: &ReceivedConversation, tool: &str) -> Option<Offered> {
     let whole = |offered: &Offered| format!("{}__{}", offered.namespace.as_deref().unwrap_or_default(), offered.name);
     let has_prefix = |text: &str| text.contains("ragmaker") || text.contains("discovered_tool_");

@@ -1,24 +1,23 @@
 //! Small sections that answer in unusual ways, one below each path.
 //!
-//! | section | what it does |
-//! |---|---|
-//! | `/robots.txt` | disallows `/private/` |
-//! | `/aside/` | answers with Markdown where Markdown is accepted; other requests, also for lists of pages, are redirected to `/private/` |
-//! | `/suffix/` | any address that ends with `.md` shows that the page is missing, as Markdown with status 200 |
-//! | `/list/` | `/list/items` depends on the query; `/list/items.md` is one of its pages |
-//! | `/accept/` | missing pages are 404, but Markdown with status 200 where Markdown is accepted |
-//! | `/clock/` | missing pages have status 200 and quote the address, the time and a number |
-//! | `/titles/` | each page has a longer Markdown beside it, with another title |
-//! | `/learned/` | the last pages have Markdown beside them, the first ones have not |
-//! | `/home/` | missing pages and `/home` redirect to `/home/` |
-//! | `/front/` | missing pages show the start page |
-//! | `/lost/` | closes the connection for six of twelve pages |
-//! | `/same/` | answers 304 to any request for a page |
-//! | `/away/` | every page redirects to the start for now, after [`Irregular::leave`] |
-//! | `/leaving/` | a page that redirects out of the section after [`Irregular::leave`] |
-//! | `/shrinking/` | a page whose Markdown is short after [`Irregular::leave`] |
-//! | `/kinds/` | a part with status 206, HTML that is labelled as PDF, links of other schemes |
-//! | `/scripts/` | pages whose scripts lead out of the section and into what is disallowed |
+//! - `/robots.txt`: disallows `/private/`
+//! - `/aside/`: answers with Markdown where Markdown is accepted; other requests, also for lists of pages, are
+//!   redirected to `/private/`
+//! - `/suffix/`: any address that ends with `.md` shows that the page is missing, as Markdown with status 200
+//! - `/list/`: `/list/items` depends on the query; `/list/items.md` is one of its pages
+//! - `/accept/`: missing pages are 404, but Markdown with status 200 where Markdown is accepted
+//! - `/clock/`: missing pages have status 200 and quote the address, the time and a number
+//! - `/titles/`: each page has a longer Markdown beside it, with another title
+//! - `/learned/`: the last pages have Markdown beside them, the first ones have not
+//! - `/home/`: missing pages and `/home` redirect to `/home/`
+//! - `/front/`: missing pages show the start page
+//! - `/lost/`: closes the connection for six of twelve pages
+//! - `/same/`: answers 304 to any request for a page
+//! - `/away/`: every page redirects to the start for now, after [`Irregular::leave`]
+//! - `/leaving/`: a page that redirects out of the section after [`Irregular::leave`]
+//! - `/shrinking/`: a page whose Markdown is short after [`Irregular::leave`]
+//! - `/kinds/`: a part with status 206, HTML that is labelled as PDF, links of other schemes
+//! - `/scripts/`: pages whose scripts lead out of the section and into what is disallowed
 
 use std::sync::{
     Arc,

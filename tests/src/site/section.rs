@@ -1,24 +1,24 @@
 //! A site of 300 pages to be fetched completely: below `/docs/`, with obstacles.
 //!
-//! | part | what it does |
-//! |---|---|
-//! | `/robots.txt` | disallows `/docs/private/`, has a tie for `/docs/tie` and names the sitemap |
-//! | `/sitemaps/index.xml.gz` | an index of an index and of files, compressed or not, with pages outside of the section |
-//! | `/llms.txt`, `/docs/llms.txt` | the second names pages that nothing else names |
-//! | `/docs/` | page 0; every page links to two more, so that the first 250 are found by links |
-//! | pages 250 to 289 | are in the sitemap only, 290 to 299 in llms.txt only |
-//! | even pages | have an `ETag`, a half of the others `Last-Modified` |
-//! | pages 10, 60, … | in Shift_JIS, 20, 70, … in ISO 8859-1, as their headers say |
-//! | pages 37 and 137 | answer 429 with `Retry-After` when they are asked first |
-//! | page 45 | HTML that is labelled as Markdown |
-//! | pages 62 to 68 | name their Markdown by a `Link` header or an element; that of page 67 is shorter than the page |
-//! | `/docs/index.html` | page 0 again |
-//! | `/docs/old/N` | redirects to page N for good |
-//! | `/docs/go-out`, `/docs/go-private`, `/docs/round` | redirects out of the section, into what is disallowed, and in a circle |
-//! | `/docs/members/N` | for those who signed in at `/docs/login` |
-//! | `/docs/onward` | a page without text that leads to page 25 by a `<meta>` refresh |
-//! | `/docs/shell/data`, `/docs/shell/leave` | shells whose script shows data of the site, of which robots.txt disallows a part; and leads to a disallowed page |
-//! | any other path below `/docs/` | a page that says that there is none, with status 200 |
+//! - `/robots.txt`: disallows `/docs/private/`, has a tie for `/docs/tie` and names the sitemap
+//! - `/sitemaps/index.xml.gz`: an index of an index and of files, compressed or not, with pages outside of the section
+//! - `/llms.txt`, `/docs/llms.txt`: the second names pages that nothing else names
+//! - `/docs/`: page 0; every page links to two more, so that the first 250 are found by links
+//! - pages 250 to 289: are in the sitemap only, 290 to 299 in llms.txt only
+//! - even pages: have an `ETag`, a half of the others `Last-Modified`
+//! - pages 10, 60, …: in `Shift_JIS`, 20, 70, … in ISO 8859-1, as their headers say
+//! - pages 37 and 137: answer 429 with `Retry-After` when they are asked first
+//! - page 45: HTML that is labelled as Markdown
+//! - pages 62 to 68: name their Markdown by a `Link` header or an element; that of page 67 is shorter than the page
+//! - `/docs/index.html`: page 0 again
+//! - `/docs/old/N`: redirects to page N for good
+//! - `/docs/go-out`, `/docs/go-private`, `/docs/round`: redirects out of the section, into what is disallowed, and in a
+//!   circle
+//! - `/docs/members/N`: for those who signed in at `/docs/login`
+//! - `/docs/onward`: a page without text that leads to page 25 by a `<meta>` refresh
+//! - `/docs/shell/data`, `/docs/shell/leave`: shells whose script shows data of the site, of which robots.txt disallows
+//!   a part; and leads to a disallowed page
+//! - any other path below `/docs/`: a page that says that there is none, with status 200
 
 use std::{
     collections::{BTreeSet, HashSet},

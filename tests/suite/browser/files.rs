@@ -46,9 +46,9 @@ fn a_file_is_saved_as_a_document() {
         "{}",
         list.answer()
     );
-    // There is no picture of it, and the next call works.
-    let picture = visitor.extract("/content/pdf").args(["--screenshot", "a.png"]).run();
-    picture.error("NOT_A_PAGE");
+    // There is no screenshot of it, and the next call works.
+    let screenshot = visitor.extract("/content/pdf").args(["--screenshot", "a.png"]).run();
+    screenshot.error("NOT_A_PAGE");
     assert!(!visitor.project.path().join("a.png").exists());
     visitor.extract("/content/pdf").args(["--allow-domain", "example.com"]).run().error("DOMAIN_NOT_ALLOWED");
     visitor.navigate("/content/pdf").run().error("NOT_A_PAGE");

@@ -59,7 +59,7 @@ fn loading_rules_apply_to_frames_of_other_sites() {
     let visitor = Visitor::with_browser();
     let list = visitor.project.write("list.txt", "/other-site/inner/script$script\n");
     let blocked = ["--block-list", list.to_str().unwrap()];
-    // How often picture and script have been asked for by then.
+    // How often image and script have been asked for by then.
     for (arguments, asked) in [(&blocked[..], (0, 0)), (&[], (0, 1)), (&["--load", "everything"], (1, 2))] {
         let run = visitor.navigate("/other-site/framed").args(arguments).run();
         assert_eq!(run.answer()["ready"], "idle");

@@ -29,7 +29,7 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
 #[test]
 fn pictures_and_prints_are_taken_without_a_devtools_socket() {
     let (visitor, server) = (Visitor::new(), Server::start());
-    assert_pictures(&visitor, &|tool: Tool| remote(tool, &server));
+    assert_captures(&visitor, &|tool: Tool| remote(tool, &server));
 }
 
 #[test]
@@ -104,8 +104,8 @@ pub(crate) fn assert_state(visitor: &Visitor, with: With<'_>) {
     }
 }
 
-/// Asserts that pictures and prints are taken that the standard has commands for.
-pub(crate) fn assert_pictures(visitor: &Visitor, with: With<'_>) {
+/// Asserts that screenshots and PDFs are made that the standard has commands for.
+pub(crate) fn assert_captures(visitor: &Visitor, with: With<'_>) {
     let page = || visitor.navigate("/page/one");
     let whole = with(page()).args(["--screenshot", "a.png", "--print-pdf", "a.pdf"]).run().answer().clone();
     let file = |name: &str| std::fs::read(visitor.project.path().join(name)).unwrap();

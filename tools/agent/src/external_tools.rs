@@ -34,8 +34,8 @@ pub(crate) fn load_external_tools(
         return Ok((vec![], vec![]));
     }
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
-    let place = RunContext { root, cache, without: config.key_variables(), restarts: true };
-    let loaded = load(config, &place, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
+    let context = RunContext { root, cache, without: config.key_variables(), restarts: true };
+    let loaded = load(config, &context, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
     let external = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
         wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
     });

@@ -1,5 +1,7 @@
 //! The prompts for the model, from the files in `prompts/`, one folder for each language.
 
+use std::fmt::Write;
+
 use crate::machine::Note;
 
 /// The language of the instructions.
@@ -12,13 +14,14 @@ pub(crate) enum Language {
     English,
 }
 
-/// The facts for the prompts, in addition to the tools.
+/// The values that the instructions contain.
+#[derive(Clone, Copy)]
 pub(crate) struct PromptValues<'a> {
     /// The project's folder.
     pub(crate) folder: &'a str,
     /// Today.
     pub(crate) date: &'a str,
-    /// The names of the tools.
+    /// The names of the tools, with commas between.
     pub(crate) tools: &'a str,
     /// The state of the work, as JSON.
     pub(crate) work: &'a str,
@@ -31,22 +34,23 @@ const REQUEST: usize = 2_000;
 
 impl Language {
     /// The instructions.
-    pub(crate) fn system(self, facts: &PromptValues<'_>) -> String {
+    pub(crate) fn system(self, values: &PromptValues<'_>) -> String {
         let template = match self {
             Self::Japanese => include_str!("prompts/ja/system.md"),
             Self::English => include_str!("prompts/en/system.md"),
         };
         let system = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
-        let request = crate::compaction::first(facts.request, REQUEST);
+        let request = crate::compaction::first(values.request, REQUEST);
         let value = |name: &str| match name {
-            "folder" => facts.folder,
-            "date" => facts.date,
+            "folder" => values.folder,
+            "date" => values.date,
             "system" => &system,
-            "tools" => facts.tools,
-            "work" => facts.work,
+            "tools" => values.tools,
+            "work" => values.work,
             "request" => request,
             _ => "",
         };
+        let template = with_tools(template, values.tools);
         // One pass: a value that contains braces is not a template.
         let mut parts = template.split("{{");
         let mut text = parts.next().unwrap_or_default().to_owned();
@@ -102,21 +106,58 @@ impl Language {
     }
 }
 
+/// `template` without the lines that begin with `{{needs NAME}}` for a tool that is not offered. The numbered lines are
+/// numbered again.
+fn with_tools(template: &str, tools: &str) -> String {
+    let mut number = 0;
+    let mut text = String::with_capacity(template.len());
+    for line in template.lines() {
+        let (is_numbered, rest) = match line.split_once(". ") {
+            Some((digits, rest)) if digits.parse::<u8>().is_ok() => (true, rest),
+            _ => (false, line),
+        };
+        let needed = rest.strip_prefix("{{needs ").and_then(|rest| rest.split_once("}}"));
+        if needed.is_some_and(|(name, _)| tools.split(", ").all(|tool| tool != name)) {
+            continue;
+        }
+        if is_numbered {
+            number += 1;
+            let _ = write!(text, "{number}. ");
+        }
+        text += needed.map_or(rest, |(_, rest)| rest);
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    fn the_instructions_name_only_offered_tools() {
+        let values = PromptValues { folder: "", date: "", tools: "read_file, work", work: "", request: "" };
+        let text = Language::English.system(&values);
+        assert!(text.contains("\n1. Split a larger task") && text.contains("\n3. Use tools rather than guess."));
+        assert!(text.contains("\n4. When a call fails") && !text.contains("think") && !text.contains("{{"), "{text}");
+        let numbered = |tools| {
+            let text = Language::Japanese.system(&PromptValues { tools, ..values });
+            text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count()
+        };
+        assert_eq!([numbered("work, think"), numbered("work"), numbered("")], [8, 6, 4]);
+    }
+
+    #[test]
     fn every_placeholder_is_filled_once() {
         for language in [Language::Japanese, Language::English] {
-            let facts = PromptValues {
+            let values = PromptValues {
                 folder: "/p",
                 date: "2026-11-24",
                 tools: "think, work",
                 work: "{{tools}}",
                 request: "潮汐?",
             };
-            let text = language.system(&facts);
+            let text = language.system(&values);
             for value in ["/p", "2026-11-24", "think, work", "潮汐?", std::env::consts::OS] {
                 assert!(text.contains(value), "{value}");
             }

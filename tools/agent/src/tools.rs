@@ -13,9 +13,11 @@ use std::{
 use ragmaker_config::Commands;
 use ragmaker_external_tools::TOOL_TIMED_OUT;
 use ragmaker_model::{Call, Declaration, Declarations};
-use ragmaker_registry::{DeclarationFormat, Selection, Tool, ToolDeclaration, declarations, subprocess, unknown_tool};
+use ragmaker_registry::{
+    DeclarationFormat, OfferedTools, Selection, Tool, ToolDeclaration, declarations, subprocess, unknown_tool,
+};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, NEEDS_APPROVAL, Toolset,
+    ARGUMENT_ERROR, Approval, Code, Error, HostOptions, INTERNAL_ERROR, Isolation, NEEDS_APPROVAL,
     arguments::{Members, nearest},
     json::{self, Charset},
 };
@@ -46,6 +48,8 @@ pub(crate) enum AvailableTool {
 /// All of them.
 pub(crate) struct Tools {
     offered: Vec<AvailableTool>,
+    /// Restricts texts to the offered tools of the registry.
+    texts: OfferedTools,
     declarations: Declarations,
     own: RegistrySettings,
 }
@@ -82,13 +86,15 @@ pub(crate) struct ToolOutcome {
 impl Tools {
     /// The selected tools, and the external ones.
     pub(crate) fn new(selection: &Selection, external: Vec<ExternalTool>, own: RegistrySettings) -> Self {
-        let offered: Vec<_> = declarations(selection)
+        let selected = declarations(selection);
+        let texts = OfferedTools::new(selected.iter().map(|declaration| declaration.tool));
+        let offered: Vec<_> = selected
             .into_iter()
             .map(AvailableTool::Registry)
             .chain(external.into_iter().map(AvailableTool::External))
             .collect();
         let declarations = offered.iter().map(AvailableTool::declaration).collect::<Vec<_>>().into();
-        Self { offered, declarations, own }
+        Self { offered, texts, declarations, own }
     }
 
     /// The declarations of the tools for the model.
@@ -141,7 +147,7 @@ impl Tools {
     /// whether it uses the network, which is for those that are approved. Returns whether anything was added.
     pub(crate) fn complete(&self, call: &mut Call, is_approved: bool) -> bool {
         let runs_commands = |tool: &AvailableTool| match tool {
-            AvailableTool::Registry(declaration) => declaration.tool.toolsets.contains(&Toolset::Commands),
+            AvailableTool::Registry(declaration) => declaration.tool.runs_commands,
             AvailableTool::External(_) => false,
         };
         let Value::Object(arguments) = &mut call.arguments else { return false };
@@ -175,8 +181,12 @@ impl Tools {
         let answer = self.find(&call.name).and_then(|tool| {
             let arguments = arguments(call)?;
             let runs = || goes_on() && start.elapsed() < MAX_CALL_TIME;
-            let answer = tool.run(arguments, &self.own, approval, &runs)?;
-            answer.ok_or_else(|| {
+            let answer = tool.run(arguments, &self.own, approval, &runs).transpose();
+            let answer = match tool {
+                AvailableTool::Registry(_) => answer.map(|answer| self.texts.answer(answer)),
+                AvailableTool::External(_) => answer,
+            };
+            answer.transpose()?.ok_or_else(|| {
                 if goes_on() {
                     TOOL_TIMED_OUT.error(format!("{} did not end within {} s", call.name, MAX_CALL_TIME.as_secs()))
                 } else {
@@ -371,7 +381,7 @@ fn spelled(value: &Value) -> String {
     String::from_utf8_lossy(&out).trim_end().to_owned()
 }
 
-/// Takes the bytes of a picture out of an answer: as base64 in text, no model sees it.
+/// Takes the bytes of an image out of an answer: as base64 in text, no model sees it.
 fn without_image(answer: &mut Value) {
     let is_image =
         answer["mime_type"].as_str().is_some_and(|kind| kind.starts_with("image/") && kind != "image/svg+xml");
@@ -379,7 +389,7 @@ fn without_image(answer: &mut Value) {
         && is_image
         && members.shift_remove("data").is_some()
     {
-        members.insert("note".to_owned(), "The picture itself cannot be shown to you.".into());
+        members.insert("note".to_owned(), "The image itself cannot be shown to you.".into());
     }
 }
 

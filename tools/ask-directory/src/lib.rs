@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_desktop::{Question, ask};
 use ragmaker_files::{NOT_A_DIRECTORY, input_directory, lossy_text};
-use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// Ask the person to choose a folder in a dialog, for example the place of a new knowledge base. Fails without a
@@ -50,7 +50,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const ALIASES: &'static [&'static str] = &["ask-dir"];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_desktop::ASK_ERRORS, &[NOT_A_DIRECTORY], ragmaker_files::PATH_ERRORS];

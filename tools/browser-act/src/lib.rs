@@ -127,14 +127,14 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
+        let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = Target::new(url.as_ref(), self.reload)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             capture: plan.capture(),
             declines_consent: self.dismiss_consent,
-            ..browsing.visit(target)
+            ..session.visit(target)
         };
         let ActResult { mut page, done, changes } = visit.act(&steps)?;
         let (files, image) = plan.save(page.captured.take())?;

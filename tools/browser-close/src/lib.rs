@@ -3,7 +3,7 @@
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{Profile, codes};
 use ragmaker_project::Project;
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, Isolation, Tool, Toolset, host};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, Isolation, Tool, ToolProfile, host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SESSION;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
     const ERRORS: &'static [&'static [Code]] =
         &[&[codes::BROWSER_BUSY, codes::BROWSER_FAILED], ragmaker_project::ERRORS];
 

@@ -1,8 +1,8 @@
 //! `--json-responses`: the JSON answers of a page, saved as documents beside it.
 
+use ragmaker_browser_pages::JsonDocument;
 use ragmaker_catalog::DocumentSource;
 use ragmaker_knowledge::{Destination, now, save_converted};
-use ragmaker_rendered::JsonDocument;
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -11,11 +11,11 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_address::Pattern;
 use ragmaker_browser::{Capture, Consent, Expand, Expanded, Load, Ready, RestrictedSession, Target, codes};
+use ragmaker_browser_pages::{ConvertedPage, FileFacts};
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_knowledge::{DestinationArgs, EMPTY_CONTENT, now, save_converted};
-use ragmaker_rendered::{FileFacts, Rendered};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, Toolset, choice,
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Tool, ToolProfile, choice,
     host,
 };
 use schemars::JsonSchema;
@@ -186,7 +186,7 @@ impl Tool for Args {
         "--screenshot-selector",
         "--print-pdf",
     ];
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,
@@ -268,10 +268,10 @@ impl Args {
         .plan(invocation)?;
         let json = self.json()?;
         let place = self.named().locate(invocation)?;
-        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
+        let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = Target::new(address.as_ref(), self.reload)?;
         let extraction = Extraction { capture: plan.capture(), ..self.extraction(json.as_ref()) };
-        let Rendered { mut page, url, document, file, json, .. } = extraction.take(&browsing, target)?;
+        let ConvertedPage { mut page, url, document, file, json, .. } = extraction.take(&session, target)?;
         let (files, _) = plan.save(page.captured.take())?;
         let saved = save_converted(
             document,

@@ -15,13 +15,13 @@ use std::{
 };
 
 use ragmaker_browser::{RestrictedSession, Target};
+use ragmaker_browser_pages::{ConvertedPage, JsonDocument};
 use ragmaker_capture::Files;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_files::{InputError, read_standard_input, read_text_file};
 use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
 use ragmaker_knowledge::{SaveTarget, content_hash, title_of};
 use ragmaker_markdown::count_words;
-use ragmaker_rendered::{JsonDocument, Rendered};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Caller, Error, INTERNAL_ERROR, Invocation,
@@ -121,16 +121,16 @@ impl Shared {
 
     /// Takes pages until none is left, and sends what each came to.
     fn work(&self, extraction: &Extraction<'_>, invocation: &Invocation, reload: bool, done: &mpsc::SyncSender<Done>) {
-        let browsing = RestrictedSession::new(extraction.session, invocation);
+        let session = RestrictedSession::new(extraction.session, invocation);
         let mut queue = self.queue();
         loop {
             // Who has to wait for a browser keeps no page from those who have one.
             let mut none = None;
-            if let Ok(browsing) = &browsing
+            if let Ok(session) = &session
                 && queue.is_ready(Instant::now())
             {
                 drop(queue);
-                none = browsing.reserve(extraction.timeout, &|| !self.queue().is_ready(Instant::now())).err();
+                none = session.reserve(extraction.timeout, &|| !self.queue().is_ready(Instant::now())).err();
                 queue = self.queue();
                 if none.is_some() && queue.is_active() {
                     queue = self.changed.wait_timeout(queue, PAUSE).unwrap_or_else(PoisonError::into_inner).0;
@@ -154,8 +154,8 @@ impl Shared {
                     drop(queue);
                     let target = if reload { Target::Load(&task.url) } else { Target::Show(&task.url) };
                     // A page that no code of ours expects costs nobody else.
-                    let taken = catch_unwind(AssertUnwindSafe(|| match (&browsing, none) {
-                        (Ok(browsing), None) => extraction.take(browsing, target),
+                    let taken = catch_unwind(AssertUnwindSafe(|| match (&session, none) {
+                        (Ok(session), None) => extraction.take(session, target),
                         (Err(error), _) => Err(error.clone()),
                         (_, Some(error)) => Err(error),
                     }));
@@ -179,7 +179,7 @@ impl Shared {
     }
 }
 
-type Done = (Task, Result<Rendered, Error>);
+type Done = (Task, Result<ConvertedPage, Error>);
 
 /// Takes and saves the pages of `list`.
 ///
@@ -231,9 +231,9 @@ pub(crate) fn run(list: &List<'_>, invocation: &Invocation) -> Result<Pages, Err
     }
     if !tasks.is_empty() {
         output.run.set_total(tasks.len());
-        let browsing = RestrictedSession::new(session, invocation)?;
-        let _held = browsing.reserve_local()?;
-        let list = &List { tabs: browsing.max_parallel_pages(list.tabs), addresses: vec![], ..*list };
+        let session = RestrictedSession::new(session, invocation)?;
+        let _held = session.reserve_local()?;
+        let list = &List { tabs: session.max_parallel_pages(list.tabs), addresses: vec![], ..*list };
         load_all(list, tasks, &mut output, invocation)?;
     }
     let Output { mut store, run, json_saved, .. } = output;
@@ -298,8 +298,8 @@ impl Output<'_> {
         (is_same_way && self.store.file_of(listed).is_some()).then(|| url.to_owned())
     }
 
-    fn save(&mut self, task: &Task, taken: Rendered) -> Result<(), Error> {
-        let Rendered { page, url, document, file, json, .. } = taken;
+    fn save(&mut self, task: &Task, taken: ConvertedPage) -> Result<(), Error> {
+        let ConvertedPage { page, url, document, file, json, .. } = taken;
         let (title, words, confidence) = (title_of(&document, &url), document.words, document.metadata.confidence);
         let stored = self.store.save(document, &url, &self.extraction.source(Some(&task.url), &url))?;
         let (store, session) = (&mut self.store, self.extraction.session);

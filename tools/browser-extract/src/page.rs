@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use ragmaker_address::Pattern;
 use ragmaker_browser::{Capture, Expand, Load, RestrictedSession, Target, Visit};
+use ragmaker_browser_pages::ConvertedPage;
 use ragmaker_knowledge::{DocumentSource, EMPTY_CONTENT};
-use ragmaker_rendered::Rendered;
 use ragmaker_tool::Error;
 use url::Url;
 
@@ -47,7 +47,7 @@ impl Extraction<'_> {
     }
 
     /// Goes to the page and converts its content.
-    pub(crate) fn take(&self, browsing: &RestrictedSession, target: Target<'_>) -> Result<Rendered, Error> {
+    pub(crate) fn take(&self, session: &RestrictedSession, target: Target<'_>) -> Result<ConvertedPage, Error> {
         let visit = Visit {
             visible: self.visible,
             timeout: self.timeout,
@@ -57,9 +57,9 @@ impl Extraction<'_> {
             capture: self.capture,
             json_responses: self.json,
             declines_consent: self.declines_consent,
-            ..browsing.visit(target)
+            ..session.visit(target)
         };
-        Rendered::of(&visit, self.selector)
+        ConvertedPage::of(&visit, self.selector)
             .map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })
     }
 }

@@ -138,14 +138,14 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
+        let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
             wait_for: self.wait_for.as_deref(),
             capture: plan.capture(),
             declines_consent: self.dismiss_consent,
-            ..browsing.visit(url.as_ref().map_or(Target::Latest, Target::Show))
+            ..session.visit(url.as_ref().map_or(Target::Latest, Target::Show))
         };
         let request = LookRequest { changed: self.changed, continues: self.offset.get() > 0 };
         let looked = visit.look(self.selector.as_deref(), request)?;

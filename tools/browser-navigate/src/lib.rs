@@ -10,7 +10,7 @@ use ragmaker_browser::{Consent, Expand, Expanded, Link, Load, Ready, RestrictedS
 use ragmaker_capture::{CaptureArgs, Files};
 use ragmaker_tool::{
     Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, Limit, Next, OFFSET_BEYOND_END,
-    Offset, Tool, Toolset, choice, host,
+    Offset, Tool, ToolProfile, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -135,7 +135,7 @@ impl Tool for Args {
     // What a gathering model rarely needs; browser-look takes screenshots for it.
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
         &["--dismiss-consent", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,
@@ -159,7 +159,7 @@ impl Tool for Args {
             print_pdf: self.print_pdf.as_deref(),
         }
         .plan(invocation)?;
-        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
+        let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
         let target = match Target::new(url.as_ref(), self.reload)? {
             // The page is loaded again, unless a call acted in it or the rest of its links is requested.
             Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),
@@ -173,7 +173,7 @@ impl Tool for Args {
             expand: Expand { folded: self.expand, scroll: self.scroll_to_end },
             capture: plan.capture(),
             declines_consent: self.dismiss_consent,
-            ..browsing.visit(target)
+            ..session.visit(target)
         };
         let (mut page, mut links) = visit.links()?;
         links.retain(|link| {

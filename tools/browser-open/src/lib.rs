@@ -3,7 +3,7 @@
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{IDLE_SECONDS, Profile, codes};
 use ragmaker_project::Project;
-use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Bounded, Code, Error, Invocation, Isolation, Tool, ToolProfile, host};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SESSION;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
     const ERRORS: &'static [&'static [Code]] = &[codes::SESSION_ERRORS, ragmaker_project::ERRORS];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {

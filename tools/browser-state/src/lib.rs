@@ -111,10 +111,10 @@ impl Tool for Args {
                 .error("give one of --export, --import, --list and --clear")
                 .detail("argument", "--list"));
         }
-        let browsing = RestrictedSession::new(self.session.as_deref(), invocation)?;
+        let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
         if let Some(path) = &self.export {
             let file = output_file(path, "--export", invocation)?;
-            let mut state = browsing.state()?;
+            let mut state = session.state()?;
             let text = match self.format {
                 StateFormat::Playwright => serde_json::to_string_pretty(&state).unwrap_or_default() + "\n",
                 StateFormat::Netscape => {
@@ -128,13 +128,13 @@ impl Tool for Args {
         let state = match &self.import {
             Some(path) => {
                 let state = read(path, self.format, invocation)?;
-                browsing.add_state(&state)?;
+                session.add_state(&state)?;
                 state
             }
-            None => browsing.state()?,
+            None => session.state()?,
         };
         if self.clear {
-            browsing.clear_state()?;
+            session.clear_state()?;
         }
         Ok(answer(&state, None))
     }

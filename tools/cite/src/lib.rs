@@ -9,7 +9,7 @@ use ragmaker_citation::{
 };
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
-    OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
+    OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask];
     const ERRORS: &'static [&'static [Code]] = &[
         &[CITATION_FAILED, ANSWER_NOT_READABLE, OFFSET_BEYOND_END],
         ragmaker_catalog::READ_ERRORS,

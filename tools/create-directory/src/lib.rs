@@ -2,7 +2,7 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, Roots, lossy_text};
-use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// Make a directory and the missing ones above it. Not needed before `write_file`, which makes them by
@@ -30,7 +30,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] =
         &[&[ALREADY_EXISTS, ragmaker_files::PATH_NOT_WRITABLE], ragmaker_files::PATH_ERRORS];
 

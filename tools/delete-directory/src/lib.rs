@@ -2,7 +2,7 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Deleted, ExpectedKind, Roots, delete};
-use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// Move a directory with its contents to the trash, or delete it permanently with permanent. For one file use
@@ -24,7 +24,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[ragmaker_files::NOT_A_DIRECTORY, ragmaker_files::CROSS_DEVICE, ragmaker_files::PATH_NOT_WRITABLE],
         ragmaker_files::PATH_ERRORS,

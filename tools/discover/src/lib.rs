@@ -17,7 +17,7 @@ struct Arguments {
     /// format of the declarations: gemini (the default), openai, anthropic or mcp
     #[argh(option, default = "DeclarationFormat::Gemini")]
     format: DeclarationFormat,
-    /// print the tools for one kind of work: gather, fetch, ask, files or all (the default)
+    /// print the tools for one kind of work: gather, fetch, ask, files, workflows or all (the default)
     #[argh(option)]
     profile: Option<String>,
     /// also print `run_command`

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, CATALOG_NOT_FOUND, Catalog};
-use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Stdin, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, Stdin, Tool, ToolProfile, host};
 use serde::Serialize;
 
 pub use updates::UPDATES_NOT_READABLE;
@@ -62,7 +62,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "updates", dash: true });
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather, ToolProfile::Fetch];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_DOCUMENT_MATCHED, UPDATES_NOT_READABLE, CATALOG_NOT_FOUND],
         ragmaker_catalog::ERRORS,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_catalog::{Access, Catalog, Header, SourceType};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, budget::longest_prefix,
-    choice, host, json::Charset,
+    ARGUMENT_ERROR, Annotations, Budget, Code, Error, Invocation, JsonSchema, Tool, ToolProfile,
+    budget::longest_prefix, choice, host, json::Charset,
 };
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather, ToolProfile::Fetch];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_catalog::ERRORS, ragmaker_files::PATH_ERRORS, &[ragmaker_files::PATH_NOT_WRITABLE]];
 

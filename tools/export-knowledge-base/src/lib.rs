@@ -21,8 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::documents::{ExportedKnowledgeBase, SkippedDocument};
 
 /// The knowledge base has no document that could be written.
-pub const NO_DOCUMENTS: Code =
-    Code::new("NO_DOCUMENTS", "Save documents first, or check the catalog with ragmaker-verify.");
+pub const NO_DOCUMENTS: Code = Code::new("NO_DOCUMENTS", "Save documents first, or check the paths in the catalog.");
 
 /// Write a knowledge base to one file for other programs: llms-txt (an index), markdown (all documents), jsonl (one
 /// document per line) or wacz (a web archive). To copy it as it is use `install_knowledge_base`. Returns the file,

@@ -8,8 +8,8 @@ use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_sources::{Folder, place};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset,
-    host,
+    ARGUMENT_ERROR, Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool,
+    ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_ingest::ERRORS,

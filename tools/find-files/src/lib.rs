@@ -5,8 +5,8 @@ use std::{cmp::Reverse, time::SystemTime};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Glob, NO_FILES, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, lossy_text};
 use ragmaker_tool::{
-    Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice,
-    host,
+    Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, Offset, Tool, ToolProfile,
+    choice, host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,8 @@ pub enum Sort {
 }
 
 /// Find files whose path matches a glob such as **/*.md, the newest first; ignored and hidden files are
-/// left out unless asked for. For text inside files use `search_file_content`, for one directory
-/// `list_directory`. Returns absolute paths, paged by next.
+/// left out unless asked for. For text inside files use `search_file_content`; for one directory
+/// use `list_directory`. Returns absolute paths, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
@@ -77,7 +77,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_FILES, NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

@@ -7,7 +7,9 @@ use ragmaker_git::Repository;
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_sources::{Tree, address};
-use ragmaker_tool::{Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{
+    Annotations, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, ToolProfile, host,
+};
 use serde::Serialize;
 
 /// Save the documents of a Git repository, or of a folder of it, in a knowledge base, each with its address at
@@ -71,7 +73,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_git::ERRORS,

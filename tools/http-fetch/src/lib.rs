@@ -14,7 +14,7 @@ use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::{Browser, Fetched, Scope, SectionRequest, UseBrowser};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
-    Tool, Toolset, choice, host,
+    Tool, ToolProfile, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -106,7 +106,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     // What a model need not decide: it asks politely, and gets one value.
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const ALIASES: &'static [&'static str] = &["browser-fetch"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,

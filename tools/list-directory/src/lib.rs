@@ -5,7 +5,8 @@ use std::{cmp::Reverse, time::SystemTime};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{EntryKind, NOT_A_DIRECTORY, Roots, Walk, WalkResult, collect, lossy_text, rfc3339};
 use ragmaker_tool::{
-    Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Limit, Next, Offset, Tool, Toolset, choice, host,
+    Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Limit, Next, Offset, Tool, ToolProfile, choice,
+    host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -90,7 +91,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

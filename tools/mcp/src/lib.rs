@@ -36,7 +36,7 @@ const CONNECTION_FAILED: Code = Code::new(
 #[argh(help_triggers("-h", "--help"))]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 struct Arguments {
-    /// offer the tools for one kind of work: gather, fetch, ask, files or all (the default)
+    /// offer the tools for one kind of work: gather, fetch, ask, files, workflows or all (the default)
     #[argh(option)]
     profile: Option<String>,
     /// offer only these tools: names separated by commas

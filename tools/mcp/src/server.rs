@@ -6,8 +6,8 @@ use std::{
 };
 
 use ragmaker_registry::{
-    DeclarationFormat, Selection, Tool as Listed, ToolDeclaration, Workflow, declarations, find, subprocess,
-    unknown_tool,
+    DeclarationFormat, OfferedTools, Selection, Tool as Listed, ToolDeclaration, Workflow, declarations, find,
+    subprocess, unknown_tool,
 };
 use ragmaker_tool::{
     ARGUMENT_ERROR, Approval, Error, HostOptions, INTERNAL_ERROR, Isolation,
@@ -64,6 +64,8 @@ fn instructions(is_offered: impl Fn(&str) -> bool) -> String {
 #[derive(Clone)]
 pub(crate) struct Server {
     offered: Arc<[(&'static Listed, Tool)]>,
+    /// Restricts texts to the offered tools.
+    texts: Arc<OfferedTools>,
     prompts: Arc<[&'static Workflow]>,
     resources: Resources,
     host: Arc<HostOptions>,
@@ -88,12 +90,13 @@ impl Server {
                 .remedy("Name read-only tools as --tools, or leave --read-only out.")
                 .detail("argument", "--tools"));
         }
+        let texts = Arc::new(OfferedTools::new(offered.iter().map(|(tool, _)| *tool)));
         let is_offered = |name: &str| offered.iter().any(|(_, tool)| tool.name == name);
         let prompts = prompts::offered(is_offered).into();
         let host = Arc::new(host);
         let resources = Resources::new(Arc::clone(&host));
         let [in_process, subprocesses] = [AT_ONCE, PROCESSES].map(|most| Arc::new(Semaphore::new(most)));
-        Ok(Self { offered, prompts, resources, host, in_process, subprocesses })
+        Ok(Self { offered, texts, prompts, resources, host, in_process, subprocesses })
     }
 
     /// The server without the workflows as prompts.
@@ -127,7 +130,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Value, Error> {
         duplicate_keys::check(&context.meta)?;
-        self.run_or_ask(tool, arguments, context).await
+        self.texts.answer(self.run_or_ask(tool, arguments, context).await)
     }
 
     /// The answer of a tool; the work of a subprocess ends when this future is dropped.
@@ -346,7 +349,7 @@ fn result(answer: Result<Value, Error>, shows_data_alone: bool) -> CallToolResul
 /// `answer`, and the image that it contains in base64, which a model would otherwise read as text.
 fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
     let mime_type = answer["mime_type"].as_str().filter(|mime_type| {
-        // Clients show pictures of pixels; an SVG is text.
+        // Clients show raster images; an SVG is text.
         mime_type.starts_with("image/") && *mime_type != "image/svg+xml"
     });
     let Some(mime_type) = mime_type.map(str::to_owned) else { return (answer, None) };

@@ -6,7 +6,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, io_error, lossy_text};
 use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Text, UNENCODABLE, unencodable};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Tool, Toolset, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -63,7 +63,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             TEXT_NOT_FOUND,

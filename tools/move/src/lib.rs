@@ -2,7 +2,7 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, lossy_text};
-use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, Toolset, host};
+use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// Move or rename a file or a directory, or with merge join two directories; missing directories are made, and
@@ -45,7 +45,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ALIASES: &'static [&'static str] = &["move-file"];
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             ALREADY_EXISTS,

@@ -9,7 +9,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{FILE_NOT_FOUND, IGNORE_FILES, Root, Roots, lossy_text};
 use ragmaker_project::{Candidate, MARKERS, RootSource, VARIABLES, variables};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, OUTPUT_LIMIT, Tool, Toolset, host,
+    ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, OUTPUT_LIMIT, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
     const ALIASES: &'static [&'static str] = &["fs-get-project-info", "path-normalizer"];
     const ERRORS: &'static [&'static [Code]] = &[ragmaker_project::ERRORS];
 

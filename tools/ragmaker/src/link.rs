@@ -80,7 +80,7 @@ enum Found {
     /// A link to this program.
     Link,
     /// A link to this program at another place, or to nothing.
-    Stale,
+    Outdated,
     Other,
 }
 
@@ -103,12 +103,12 @@ fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
             (Found::Other, _) => answer.kept.push(name),
             (Found::Link, false) => answer.unchanged += 1,
             (Found::Nothing, true) => {}
-            (Found::Link | Found::Stale, true) => {
+            (Found::Link | Found::Outdated, true) => {
                 fs::remove_file(&path).map_err(named)?;
                 answer.links.push(name);
             }
             (found, false) => {
-                if matches!(found, Found::Stale) {
+                if matches!(found, Found::Outdated) {
                     fs::remove_file(&path).map_err(named)?;
                 }
                 match link(&program, &path) {
@@ -128,8 +128,8 @@ fn found(path: &Path, program: &Path) -> io::Result<Found> {
         Err(error) => Err(error),
         Ok(data) if data.is_symlink() => Ok(match ragmaker_fs::canonicalize(path) {
             Ok(target) if target == program => Found::Link,
-            Err(_) => Found::Stale,
-            Ok(target) if target.file_name() == program.file_name() => Found::Stale,
+            Err(_) => Found::Outdated,
+            Ok(target) if target.file_name() == program.file_name() => Found::Outdated,
             Ok(_) => Found::Other,
         }),
         Ok(_) => Ok(Found::Other),

@@ -141,7 +141,7 @@ fn checksum(source: &ByteSource) -> io::Result<Option<String>> {
 pub enum FileKind {
     /// Text in some encoding.
     Text,
-    /// A picture.
+    /// An image.
     Image,
     /// A PDF document.
     Pdf,

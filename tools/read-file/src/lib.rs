@@ -14,7 +14,7 @@ use ragmaker_office::{
 use ragmaker_text::{ByteSource, INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, OFFSET_BEYOND_END, Stdin,
-    Tool, Toolset, choice, host,
+    Tool, ToolProfile, choice, host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "path", dash: true });
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather, Toolset::Ask, Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather, ToolProfile::Ask, ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             NOT_TEXT,

@@ -19,7 +19,7 @@ pub(crate) struct RequestedPart {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// From a line on, counted from 0, as many as a limit says or as a page takes.
-    From { offset: u64, limit: Option<u64>, dialect: LineArguments },
+    From { offset: u64, limit: Option<u64>, arguments: LineArguments },
     /// So many from the end.
     Tail(u64),
 }
@@ -58,11 +58,11 @@ impl RequestedPart {
             (None, None, None, None, Some(tail)) => Lines::Tail(tail),
             (.., Some(_)) => return conflict("--tail"),
             (offset, limit, None, None, None) => {
-                Lines::From { offset: offset.unwrap_or_default(), limit, dialect: LineArguments::Offset }
+                Lines::From { offset: offset.unwrap_or_default(), limit, arguments: LineArguments::Offset }
             }
             (None, limit, start, None, None) => {
                 let offset = start.map_or(0, |start| start.get() - 1);
-                Lines::From { offset, limit, dialect: LineArguments::StartLine }
+                Lines::From { offset, limit, arguments: LineArguments::StartLine }
             }
             (None, None, start, Some(end), None) => {
                 let start = start.map_or(1, Bounded::get);
@@ -72,7 +72,11 @@ impl RequestedPart {
                         .remedy("Both count from 1, and both lines are returned.")
                         .detail("argument", "--end-line"));
                 };
-                Lines::From { offset: start - 1, limit: Some(more.saturating_add(1)), dialect: LineArguments::EndLine }
+                Lines::From {
+                    offset: start - 1,
+                    limit: Some(more.saturating_add(1)),
+                    arguments: LineArguments::EndLine,
+                }
             }
             _ => return conflict(given[given.len() - 1]),
         };
@@ -103,13 +107,13 @@ impl RequestedPart {
                 let lines = total.map_or(lines, |total| lines.min(total));
                 next.insert("tail".to_owned(), (lines - whole).into());
             }
-            Lines::From { offset, dialect: LineArguments::Offset, .. } => {
+            Lines::From { offset, arguments: LineArguments::Offset, .. } => {
                 next.insert("offset".to_owned(), (offset + whole).into());
             }
-            Lines::From { offset, limit, dialect } => {
+            Lines::From { offset, limit, arguments } => {
                 let start = offset + whole + 1;
                 next.insert("start_line".to_owned(), start.into());
-                if let (LineArguments::EndLine, Some(limit)) = (dialect, limit) {
+                if let (LineArguments::EndLine, Some(limit)) = (arguments, limit) {
                     next.insert("end_line".to_owned(), start.saturating_add(limit - 1).into());
                 }
             }

@@ -18,7 +18,7 @@ fn iso_box(kind: [u8; 4], content: &[u8]) -> Vec<u8> {
     [&size.to_be_bytes(), &kind[..], content].concat()
 }
 
-/// A picture of 40 x 30 pixels as HEIF (ISO/IEC 23008-12) has it, without the pixels.
+/// An image of 40 x 30 pixels as HEIF (ISO/IEC 23008-12) has it, without the pixels.
 fn heif(brand: [u8; 4]) -> Vec<u8> {
     let size = [[0; 4], 40_u32.to_be_bytes(), 30_u32.to_be_bytes()].concat();
     let properties = iso_box(*b"iprp", &iso_box(*b"ipco", &iso_box(*b"ispe", &size)));
@@ -28,8 +28,8 @@ fn heif(brand: [u8; 4]) -> Vec<u8> {
         .concat()
 }
 
-/// The same picture in every format, as far as a reader goes that wants its size.
-fn pictures() -> Vec<(&'static str, Vec<u8>)> {
+/// The same image in every format, as far as a reader goes that wants its size.
+fn images() -> Vec<(&'static str, Vec<u8>)> {
     let le = |number: u16| number.to_le_bytes();
     let tag = |tag: u16, value: u16| [le(tag), le(3), le(1), le(0), le(value), le(0)].concat();
     vec![
@@ -67,7 +67,7 @@ fn pictures() -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn type_and_size_of_images() {
     let temp = TempDir::new().unwrap();
-    for (mime_type, bytes) in pictures() {
+    for (mime_type, bytes) in images() {
         // The name says nothing.
         fs::write(temp.path().join("picture.txt"), &bytes).unwrap();
         let answer = read(temp.path(), "picture.txt");

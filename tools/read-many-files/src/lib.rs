@@ -8,7 +8,7 @@ use ragmaker_office::{OfficeDocument, notebook_file};
 use ragmaker_text::{ByteSource, NOT_TEXT, Text};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Offset, Tool,
-    Toolset, host,
+    ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -124,7 +124,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[&[
         NO_FILES,
         NOT_TEXT,

@@ -2,9 +2,9 @@
 
 use ragmaker_address::{Network, canonical};
 use ragmaker_browser::{Expand, RestrictedSession, Target, Visit};
+use ragmaker_browser_pages::ConvertedPage;
 use ragmaker_catalog::DocumentSource;
 use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Store};
-use ragmaker_rendered::Rendered;
 use ragmaker_tool::{Error, Invocation};
 
 use crate::failed;
@@ -63,10 +63,10 @@ fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_
     let BrowserDocument { url, session, selector, from, expand } = known;
     let address = ragmaker_address::parse(url)?;
     // A catalog may name any machine.
-    let browsing =
+    let restricted =
         RestrictedSession::new(session.as_deref(), invocation)?.restricted_to(Network::new(&invocation.host));
-    let visit = Visit { wait_for: selector.as_deref(), expand, ..browsing.visit(Target::Load(&address)) };
-    let Rendered { url: at, document, .. } = Rendered::of(&visit, selector.as_deref())?;
+    let visit = Visit { wait_for: selector.as_deref(), expand, ..restricted.visit(Target::Load(&address)) };
+    let ConvertedPage { url: at, document, .. } = ConvertedPage::of(&visit, selector.as_deref())?;
     let moved = canonical(&address) != at;
     let from = from.or(moved.then(|| url.to_owned()));
     let source = DocumentSource::Browser { session, selector, from, expand: expand.folded, scroll: expand.scroll };

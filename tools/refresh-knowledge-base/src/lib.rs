@@ -13,7 +13,7 @@ use ragmaker_ingest::{PageResult, PageVerdict, Report, Run, Store};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::Refetch;
 use ragmaker_tool::{
-    Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host,
+    Annotations, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -53,7 +53,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FETCHING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Fetch];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,

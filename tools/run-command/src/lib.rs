@@ -11,7 +11,7 @@ use ragmaker_files::{NOT_A_DIRECTORY, Roots, lossy_text};
 use ragmaker_guard::{Hides, LineVerdict, Scope, classify};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, DENIED_BY_USER, Error, Invocation, Isolation,
-    JsonSchema, NEEDS_APPROVAL, Tool, Toolset, choice, host,
+    JsonSchema, NEEDS_APPROVAL, Tool, choice, host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Commands];
+    const RUNS_COMMANDS: bool = true;
     const ERRORS: &'static [&'static [Code]] = &[
         &[NEEDS_APPROVAL, COMMAND_BLOCKED, DENIED_BY_USER, COMMAND_NOT_STARTED, NOT_A_DIRECTORY],
         ragmaker_files::PATH_ERRORS,

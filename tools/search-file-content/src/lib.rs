@@ -4,7 +4,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, Walk, io_error, lossy_text, walk};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
-    Next, OUTPUT_LIMIT, Offset, Tool, Toolset, host,
+    Next, OUTPUT_LIMIT, Offset, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -85,7 +85,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask, Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_MATCHES, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

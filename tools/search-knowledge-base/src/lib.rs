@@ -10,7 +10,7 @@ use ragmaker_files::lossy_text;
 use ragmaker_index::{Embedder, Filter, INDEX_NOT_USABLE, QUERY_EMPTY, SearchResult, VectorCoverage};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
-    Next, OFFSET_BEYOND_END, Offset, Tool, Toolset, host,
+    Next, OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
 };
 use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
 use serde::Serialize;
@@ -158,7 +158,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::RETRIEVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Ask];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask];
     const ERRORS: &'static [&'static [Code]] = &[
         &[QUERY_EMPTY, INDEX_NOT_USABLE, OFFSET_BEYOND_END],
         ragmaker_catalog::READ_ERRORS,

@@ -11,7 +11,7 @@ use ragmaker_files::{Roots, lossy_text};
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_project::Project;
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Caller, Code, Error, Invocation, Isolation, JsonSchema, Tool, Toolset, host,
+    ARGUMENT_ERROR, Annotations, Caller, Code, Error, Invocation, Isolation, JsonSchema, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -69,7 +69,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[];
+    const PROFILES: &'static [ToolProfile] = &[];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--serve"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[PAGE_NOT_WRITABLE, TOO_MUCH_TEXT, SERVER_NOT_STARTED],

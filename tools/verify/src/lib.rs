@@ -16,7 +16,7 @@ use ragmaker_citation::{
 };
 use ragmaker_tool::{
     Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, OFFSET_BEYOND_END, Offset, Tool,
-    Toolset, host,
+    ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Gather];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
     const ERRORS: &'static [&'static [Code]] = &[
         &[VERIFICATION_FAILED, CITATION_FAILED, ANSWER_NOT_READABLE, OFFSET_BEYOND_END],
         ragmaker_catalog::READ_ERRORS,
@@ -101,7 +101,7 @@ impl Tool for Args {
         let contents = catalog.read()?;
         let Audit { mut findings, mut advice } = audit(&catalog, &contents);
         for finding in findings.iter_mut().chain(&mut advice) {
-            finding.remedy = invocation.caller.advice(&finding.remedy);
+            finding.remedy = invocation.caller.advice(&finding.remedy, &|_| false);
         }
         let documents = contents.documents.len();
         if !findings.is_empty() {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, lossy_text};
 use ragmaker_text::{FILE_TOO_LARGE, Rewrite, UNENCODABLE};
-use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, Toolset, host};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// The largest file that is changed, and the most content that is taken (256 MiB).
@@ -52,7 +52,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "content", dash: false });
-    const TOOLSETS: &'static [Toolset] = &[Toolset::Files];
+    const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
     const ERRORS: &'static [&'static [Code]] = &[
         &[ALREADY_EXISTS, UNENCODABLE, FILE_TOO_LARGE, ragmaker_files::FILE_LOCKED, ragmaker_files::PATH_NOT_WRITABLE],
         ragmaker_files::PATH_ERRORS,

@@ -9,18 +9,14 @@ use std::{collections::BTreeMap, fmt::Write, fs, path::PathBuf};
 use anyhow::Context;
 use ragmaker_config::{ConfigKey, KEY_VARIABLES, KEYS, ValueKind};
 use ragmaker_project::{VARIABLES, Variable};
-use ragmaker_registry::TOOLS;
-use ragmaker_tool::{Manual, Toolset};
+use ragmaker_registry::{PROFILES, Profile};
+use ragmaker_tool::{HostOptions, Manual};
 use serde_json::Value;
 
 use crate::{
     files::{self, root},
     recordings,
 };
-
-/// The profiles of `ragmaker-mcp`, and the tools of each.
-const PROFILES: [(&str, Toolset); 4] =
-    [("gather", Toolset::Gather), ("fetch", Toolset::Fetch), ("ask", Toolset::Ask), ("files", Toolset::Files)];
 
 /// Writes the files.
 pub(crate) fn write() -> anyhow::Result<()> {
@@ -48,6 +44,7 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
         ("docs/SUMMARY.md", "tool pages", tool_pages()),
         ("docs/contract.md", "variables", variables(VARIABLES)),
         ("docs/mcp.md", "profiles", profiles()),
+        ("docs/mcp.md", "host options", host_options()),
         ("docs/configuration.md", "keys", keys()),
         ("docs/configuration.md", "key variables", key_variables()),
     ] {
@@ -215,19 +212,23 @@ fn key_variables() -> String {
 
 /// The tools of each profile.
 fn profiles() -> String {
-    let of = |toolset: Toolset| {
-        let tools = TOOLS.iter().filter(|tool| tool.toolsets.contains(&toolset));
-        tools.map(|tool| code(tool.name())).collect::<Vec<_>>().join(", ")
+    let row = |profile: Profile| {
+        let names = profile.tool_names();
+        let tools = if profile.name == "all" {
+            format!("all {} (the default); `run_command` only with `--commands`", names.len())
+        } else {
+            names.into_iter().map(code).collect::<Vec<_>>().join(", ")
+        };
+        vec![code(profile.name), tools]
     };
-    let mut rows: Vec<_> = PROFILES.map(|(name, toolset)| vec![code(name), of(toolset)]).to_vec();
-    rows.push(vec![
-        code("all"),
-        format!(
-            "all {} (the default); `run_command` only with `--commands`",
-            TOOLS.iter().filter(|tool| !tool.toolsets.contains(&Toolset::Commands)).count()
-        ),
-    ]);
+    let rows = PROFILES.map(row).to_vec();
     table(&["Profile", "Tools"], rows)
+}
+
+/// The options of the hosts that restrict or widen what the tools may reach.
+fn host_options() -> String {
+    let row = |(flag, help): &(&str, &str)| vec![code(flag), escaped(help)];
+    table(&["Option", "Meaning"], HostOptions::manual().iter().map(row).collect())
 }
 
 /// The tools by purpose, for README.

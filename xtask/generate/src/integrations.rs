@@ -102,7 +102,7 @@ fn gemini(files: &mut Files) {
 /// The policy that allows the tools of the workflows, for people who do not want to be asked for each, and for `gemini
 /// --prompt`, which cannot ask.
 fn policy() -> String {
-    let tools = Value::from(workflow_tools().into_iter().collect::<Vec<_>>());
+    let tools = Value::from(workflow_tools());
     format!("[[rule]]\nmcpName = \"{NAME}\"\ntoolName = {tools}\ndecision = \"allow\"\npriority = 100\n")
 }
 

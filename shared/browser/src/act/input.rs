@@ -58,7 +58,7 @@ impl From<Error> for StepError {
 /// An element that fulfils its requirement.
 #[derive(Debug)]
 pub(crate) struct UsableElement {
-    pub(crate) place: ElementId,
+    pub(crate) element_id: ElementId,
     /// The element as a remote object of an isolated world.
     pub(crate) object: String,
     /// The answer of `js/element.js`.
@@ -116,19 +116,19 @@ impl Input<'_> {
         need: Requirement,
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError> {
-        let (place, object) = match find(self.frames, self.socket, locator, self.until)? {
-            Ok(FoundElement { place, object }) => (place, object),
+        let (element_id, object) = match find(self.frames, self.socket, locator, self.until)? {
+            Ok(FoundElement { element_id, object }) => (element_id, object),
             Err(not_found) => return Ok(Err(missing(locator, not_found))),
         };
         let object = match object {
             Some(object) => object,
-            None => self.frames.object(self.socket, &place, self.until)?,
+            None => self.frames.object(self.socket, &element_id, self.until)?,
         };
-        let state = self.on(&place, &object, "state", &need.given())?;
+        let state = self.on(&element_id, &object, "state", &need.given())?;
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }
-        let mut reached = UsableElement { place, object, state, point: None };
+        let mut reached = UsableElement { element_id, object, state, point: None };
         if need.is_pointed_at() {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
@@ -141,28 +141,28 @@ impl Input<'_> {
     /// Runs an operation of `js/element.js` on an element.
     pub(crate) fn on(
         &mut self,
-        place: &ElementId,
+        element_id: &ElementId,
         object: &str,
         what: &str,
         given: &Value,
     ) -> Result<Value, CommandError> {
-        Frames::on(self.socket, place.session.as_deref(), object, what, given, self.until)
+        Frames::on(self.socket, element_id.session.as_deref(), object, what, given, self.until)
     }
 
     /// The position at which a click reaches the element, or the reason why there is none. Each attempt scrolls
     /// the element to another position, because a covering element may be sticky.
     fn point(&mut self, reached: &UsableElement, attempt: usize) -> Result<Result<(f64, f64), String>, CommandError> {
-        let session = reached.place.session.clone();
+        let session = reached.element_id.session.clone();
         let mut object = reached.object.clone();
         let block = ["nearest", "center", "end", "start"][attempt % 4];
-        self.on(&reached.place, &object, "reveal", &json!(block))?;
+        self.on(&reached.element_id, &object, "reveal", &json!(block))?;
         let mut quads = boxes::quads(self.socket, session.as_deref(), &json!({"objectId": object}), self.until)?;
         if quads.is_empty() {
             // A checkbox may be hidden and represented by its label.
-            let label = self.on(&reached.place, &object, "label", &Value::Null)?;
+            let label = self.on(&reached.element_id, &object, "label", &Value::Null)?;
             let Some(label) = label.as_str() else { return Ok(Err("is not shown".into())) };
             object = label.to_owned();
-            self.on(&reached.place, &object, "reveal", &json!(block))?;
+            self.on(&reached.element_id, &object, "reveal", &json!(block))?;
             quads = boxes::quads(self.socket, session.as_deref(), &json!({"objectId": object}), self.until)?;
         }
         let frames = if session.is_some() { Frames::all(self.socket, self.until)? } else { vec![] };
@@ -202,9 +202,9 @@ impl Input<'_> {
         (frames, offset): (&[Frame], (f64, f64)),
         window: &Window,
     ) -> Result<Option<String>, CommandError> {
-        let place = &reached.place;
+        let element_id = &reached.element_id;
         let mut point = point;
-        if place.session.is_some() {
+        if element_id.session.is_some() {
             let hit = self.hit(None, point, window)?;
             let is_frame = hit.as_ref().is_some_and(|(node, _)| {
                 frames.iter().any(|frame| {
@@ -216,18 +216,18 @@ impl Input<'_> {
             }
             point = (point.0 - offset.0, point.1 - offset.1);
         }
-        let session = place.session.as_deref();
+        let session = element_id.session.as_deref();
         let own = if session.is_some() { boxes::window(self.socket, session, self.until)? } else { *window };
         let Some((node, frame)) = self.hit(session, point, &own)? else { return Ok(Some("nothing".into())) };
-        if node == place.node {
+        if node == element_id.node {
             return Ok(None);
         }
-        if frame != place.frame {
+        if frame != element_id.frame {
             return self.described(session, Some((node, frame))).map(Some);
         }
-        let hit = ElementId { node, ..place.clone() };
+        let hit = ElementId { node, ..element_id.clone() };
         let object = self.frames.object(self.socket, &hit, self.until)?;
-        let answer = self.on(place, &reached.object, "meets", &json!({"objectId": object}))?;
+        let answer = self.on(element_id, &reached.object, "meets", &json!({"objectId": object}))?;
         if answer["meets"] == true { Ok(None) } else { Ok(Some(answer["by"].as_str().unwrap_or_default().to_owned())) }
     }
 
@@ -252,9 +252,9 @@ impl Input<'_> {
 
     fn described(&mut self, session: Option<&str>, hit: Option<(i64, String)>) -> Result<String, CommandError> {
         let Some((node, frame)) = hit else { return Ok("nothing".into()) };
-        let place = ElementId { session: session.map(str::to_owned), frame, node };
-        let object = self.frames.object(self.socket, &place, self.until)?;
-        let state = self.on(&place, &object, "state", &Value::Null)?;
+        let element_id = ElementId { session: session.map(str::to_owned), frame, node };
+        let object = self.frames.object(self.socket, &element_id, self.until)?;
+        let state = self.on(&element_id, &object, "state", &Value::Null)?;
         Ok(state["description"].as_str().unwrap_or("another element").to_owned())
     }
 
@@ -266,11 +266,11 @@ impl Input<'_> {
 
     /// Clicks the element; an error if the click reached another element.
     pub(crate) fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
-        self.on(&reached.place, &reached.object, "arm", &Value::Null)?;
+        self.on(&reached.element_id, &reached.object, "arm", &Value::Null)?;
         let point = reached.point;
         let events = [mouse("mouseMoved", point, 0), mouse("mousePressed", point, 1), mouse("mouseReleased", point, 0)];
         self.socket.ask_all(&events, self.until)?;
-        match self.on(&reached.place, &reached.object, "disarm", &Value::Null) {
+        match self.on(&reached.element_id, &reached.object, "disarm", &Value::Null) {
             Ok(heard) => Ok(check_click(locator, reached, &heard)?),
             // The click may have removed the document or the frame.
             Err(CommandError::Failed(_)) => Ok(()),

@@ -120,15 +120,15 @@ impl<'n, 'a> Actor<'n, 'a> {
 
     /// Tells the frame of another site that contains an element that a call acts there. The page's own
     /// documents are notified before each step. The frame then records its dialogs and windows.
-    fn mark_frame(&mut self, place: &ElementId) -> Result<(), CommandError> {
-        if place.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == place.frame) {
+    fn mark_frame(&mut self, element_id: &ElementId) -> Result<(), CommandError> {
+        if element_id.session.is_none() || self.acting_frames.iter().any(|frame| frame.id == element_id.frame) {
             return Ok(());
         }
-        let frame = Frame { session: place.session.clone(), id: place.frame.clone(), owner: None };
+        let frame = Frame { session: element_id.session.clone(), id: element_id.frame.clone(), owner: None };
         let (socket, until) = (&mut self.navigation.tab.socket, self.until);
         if self.frames.ask(socket, &frame, "acting", &json!(true), until)? == false {
             let script = json!({"expression": watch_script()});
-            socket.ask(place.session.as_deref(), "Runtime.evaluate", &script, until)?;
+            socket.ask(element_id.session.as_deref(), "Runtime.evaluate", &script, until)?;
             self.frames.ask(socket, &frame, "acting", &json!(true), until)?;
         }
         self.acting_frames.push(frame);
@@ -204,11 +204,11 @@ pub(crate) trait TakeSteps: StepTarget {
                 }
                 Err(StepError::Command(error)) => {
                     let failure = Failure::of(error, self.url());
-                    let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
+                    let (Failure::UnresponsiveTab(error) | Failure::Page(error)) = failure;
                     return Err(Failure::Page(marked(error, &done)));
                 }
                 Err(StepError::Page(failure)) => {
-                    let (Failure::StaleTab(error) | Failure::Page(error)) = *failure;
+                    let (Failure::UnresponsiveTab(error) | Failure::Page(error)) = *failure;
                     return Err(Failure::Page(marked(error, &done)));
                 }
             }
@@ -396,11 +396,11 @@ impl StepTarget for Actor<'_, '_> {
     }
 
     fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.input().on(&reached.place, &reached.object, what, given)
+        self.input().on(&reached.element_id, &reached.object, what, given)
     }
 
     fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
-        self.mark_frame(&reached.place)?;
+        self.mark_frame(&reached.element_id)?;
         self.input().click(locator, reached)
     }
 

@@ -16,7 +16,7 @@ impl Actor<'_, '_> {
     /// Gives files to the element, or to the dialog that a click on it opens.
     pub(super) fn give_files(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         let reached = self.reach(locator, Requirement::Enabled)?;
-        let session = reached.place.session.clone();
+        let session = reached.element_id.session.clone();
         let target = if takes_files(locator, &reached, files)? {
             json!({"objectId": reached.object})
         } else {

@@ -184,7 +184,7 @@ impl Socket {
     }
 
     /// Makes the last command a ping that must be answered within `timeout`. Until then, every
-    /// [`Self::receive`] fails with [`CommandError::Stale`] when the time is over.
+    /// [`Self::receive`] fails with [`CommandError::Unresponsive`] when the time is over.
     pub(super) fn start_ping(&mut self, timeout: Duration) {
         self.ping = Some(Ping { id: self.last, until: Instant::now() + timeout });
     }
@@ -199,7 +199,7 @@ impl Socket {
         let Some(ping) = self.ping else { return self.read(deadline) };
         let incoming = match self.read(deadline.min(ping.until)) {
             Err(CommandError::Late) if Instant::now() < ping.until => return Err(CommandError::Late),
-            Err(_) => return Err(CommandError::Stale),
+            Err(_) => return Err(CommandError::Unresponsive),
             Ok(incoming) => incoming,
         };
         if incoming.id == Some(ping.id) {
@@ -288,14 +288,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_ping_that_is_not_answered_means_a_stale_tab() {
+    fn a_ping_that_is_not_answered_means_an_unresponsive_tab() {
         let url = server(|mut stream| while stream.read().is_ok() {});
         let mut socket = Socket::connect(&url, soon()).unwrap();
         socket.send(None, "Inspector.enable", &json!({})).unwrap();
         assert!(matches!(socket.receive(Instant::now() + Duration::from_millis(20)), Err(CommandError::Late)));
         socket.start_ping(Duration::from_millis(200));
         assert!(matches!(socket.receive(Instant::now() + Duration::from_millis(20)), Err(CommandError::Late)));
-        assert!(matches!(socket.receive(soon()), Err(CommandError::Stale)));
+        assert!(matches!(socket.receive(soon()), Err(CommandError::Unresponsive)));
     }
 
     #[test]

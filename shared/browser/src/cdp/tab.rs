@@ -348,7 +348,7 @@ impl TabSocket {
     }
 
     /// Makes the last command a ping that must be answered within `timeout`. Later waits fail with
-    /// [`CommandError::Stale`] when the time is over.
+    /// [`CommandError::Unresponsive`] when the time is over.
     pub(crate) fn start_ping(&mut self, timeout: Duration) {
         self.socket.start_ping(timeout);
     }

@@ -24,7 +24,7 @@ const MAX_LOCATOR: usize = 2_000;
 /// An element that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundElement {
-    pub(crate) place: ElementId,
+    pub(crate) element_id: ElementId,
     /// It as a remote object, if it was found as one.
     pub(crate) object: Option<String>,
 }
@@ -54,7 +54,7 @@ pub(crate) fn find(
     let all = Frames::all(socket, until)?;
     let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), until)?;
     match locator.among(&nodes) {
-        Match::One(index) => return Ok(Ok(FoundElement { place: nodes[index].place.clone(), object: None })),
+        Match::One(index) => return Ok(Ok(FoundElement { element_id: nodes[index].element_id.clone(), object: None })),
         Match::Many(found) => return Ok(Err(NotFound::Several(candidates(&nodes, &found)))),
         Match::None => {}
     }
@@ -94,8 +94,8 @@ fn exact(
     if let [object] = &candidates[..]
         && is_certain
     {
-        let place = Frames::place(socket, &top, object, until)?;
-        return Ok(place.map(|place| FoundElement { place, object: Some(object.clone()) }));
+        let element_id = Frames::element_id(socket, &top, object, until)?;
+        return Ok(element_id.map(|element_id| FoundElement { element_id, object: Some(object.clone()) }));
     }
     frames.keep_tree(socket, until)?;
     let described =
@@ -110,8 +110,8 @@ fn exact(
             && tree::role_of(text("role")) == Some(role)
             && squeezed(text("name")) == squeezed(name);
         if let Some(node) = node["backendDOMNodeId"].as_i64().filter(|_| fits) {
-            let place = ElementId { session: None, frame: top.id.clone(), node };
-            found.push(FoundElement { place, object: Some(object) });
+            let element_id = ElementId { session: None, frame: top.id.clone(), node };
+            found.push(FoundElement { element_id, object: Some(object) });
         }
     }
     match found.len() {
@@ -136,8 +136,8 @@ fn queried(
     let shown = answer["nodes"].as_array().into_iter().flatten().filter(|node| node["ignored"] == false);
     let mut shown = shown.filter_map(|node| node["backendDOMNodeId"].as_i64());
     let (Some(node), None) = (shown.next(), shown.next()) else { return Ok(None) };
-    let place = ElementId { session: None, frame: socket.frame().to_owned(), node };
-    Ok(Some(FoundElement { place, object: None }))
+    let element_id = ElementId { session: None, frame: socket.frame().to_owned(), node };
+    Ok(Some(FoundElement { element_id, object: None }))
 }
 
 /// Which of the elements that a text or CSS finds is named.
@@ -186,8 +186,8 @@ fn element_in_frames(
                 return Ok(Some(Err(NotFound::Several(listed))));
             }
         };
-        if let Some(place) = Frames::place(socket, frame, object, until)? {
-            return Ok(Some(Ok(FoundElement { place, object: Some(object.clone()) })));
+        if let Some(element_id) = Frames::element_id(socket, frame, object, until)? {
+            return Ok(Some(Ok(FoundElement { element_id, object: Some(object.clone()) })));
         }
     }
     Ok(None)

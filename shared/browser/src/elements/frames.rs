@@ -194,7 +194,7 @@ impl Frames {
     }
 
     /// The location of a remote object in `frame`.
-    pub(crate) fn place(
+    pub(crate) fn element_id(
         socket: &mut TabSocket,
         frame: &Frame,
         object: &str,
@@ -210,18 +210,18 @@ impl Frames {
     pub(crate) fn object(
         &mut self,
         socket: &mut TabSocket,
-        place: &ElementId,
+        element_id: &ElementId,
         until: Instant,
     ) -> Result<String, CommandError> {
-        let world = self.world(socket, place.session.as_ref(), &place.frame, until)?.id;
-        let params = json!({"backendNodeId": place.node, "executionContextId": world});
-        let answer = match socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until) {
+        let world = self.world(socket, element_id.session.as_ref(), &element_id.frame, until)?.id;
+        let params = json!({"backendNodeId": element_id.node, "executionContextId": world});
+        let answer = match socket.ask(element_id.session.as_deref(), "DOM.resolveNode", &params, until) {
             Err(CommandError::Failed(_)) => {
                 // The world ends with its document.
-                self.worlds.remove(&(place.session.clone(), place.frame.clone()));
-                let world = self.world(socket, place.session.as_ref(), &place.frame, until)?.id;
-                let params = json!({"backendNodeId": place.node, "executionContextId": world});
-                socket.ask(place.session.as_deref(), "DOM.resolveNode", &params, until)?
+                self.worlds.remove(&(element_id.session.clone(), element_id.frame.clone()));
+                let world = self.world(socket, element_id.session.as_ref(), &element_id.frame, until)?.id;
+                let params = json!({"backendNodeId": element_id.node, "executionContextId": world});
+                socket.ask(element_id.session.as_deref(), "DOM.resolveNode", &params, until)?
             }
             answer => answer?,
         };
@@ -299,11 +299,11 @@ impl Frames {
     ) -> Result<&mut World, CommandError> {
         let world = match self.worlds.entry((session.cloned(), frame.to_owned())) {
             Entry::Occupied(world) => world.into_mut(),
-            Entry::Vacant(place) => {
+            Entry::Vacant(entry) => {
                 let params = json!({"frameId": frame, "worldName": WORLD});
                 let made = socket.ask(session.map(String::as_str), "Page.createIsolatedWorld", &params, until)?;
                 let id = made["executionContextId"].as_i64().unwrap_or_default();
-                place.insert(World { id, kept: vec![] })
+                entry.insert(World { id, kept: vec![] })
             }
         };
         Ok(world)

@@ -159,7 +159,7 @@ mod tests {
 
     fn node(role: &'static str, name: &str, frame: &str) -> Node {
         Node {
-            place: ElementId { session: None, frame: frame.into(), node: 1 },
+            element_id: ElementId { session: None, frame: frame.into(), node: 1 },
             role,
             name: name.into(),
             value: String::new(),

@@ -20,7 +20,7 @@ const MAX_NAME: usize = 300;
 /// A visible node of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
-    pub(crate) place: ElementId,
+    pub(crate) element_id: ElementId,
     /// The role, in terms of ARIA if it has one.
     pub(crate) role: &'static str,
     /// The accessible name; for a text node, the text.
@@ -133,8 +133,9 @@ pub(crate) fn read(
     reading.frame(0, Inherited { is_own: true, is_main: false, is_chosen: false, within: None });
     for node in &mut reading.nodes {
         if node.role == "button" && !node.value.is_empty() {
-            let session = node.place.session.as_deref();
-            let described = socket.ask(session, "DOM.describeNode", &json!({"backendNodeId": node.place.node}), until);
+            let session = node.element_id.session.as_deref();
+            let described =
+                socket.ask(session, "DOM.describeNode", &json!({"backendNodeId": node.element_id.node}), until);
             let described = match described {
                 Ok(described) => described,
                 Err(CommandError::Failed(_)) => continue,
@@ -254,8 +255,8 @@ impl TreeReader<'_> {
             if let Some(number) = number.filter(|_| !ignored)
                 && let Some(kind) = role_of(role)
             {
-                let place = ElementId { session: frame.session.clone(), frame: frame.id.clone(), node: number };
-                self.note(node, role, kind, place, here);
+                let element_id = ElementId { session: frame.session.clone(), frame: frame.id.clone(), node: number };
+                self.note(node, role, kind, element_id, here);
                 if !kind.is_empty() {
                     here.within = Some(self.nodes.len() - 1);
                 }
@@ -280,7 +281,7 @@ impl TreeReader<'_> {
         }
     }
 
-    fn note(&mut self, node: &Value, role: &str, kind: &'static str, place: ElementId, here: Inherited) {
+    fn note(&mut self, node: &Value, role: &str, kind: &'static str, element_id: ElementId, here: Inherited) {
         let name = squeezed(node["name"]["value"].as_str().unwrap_or_default());
         if role == "heading" {
             self.under.clone_from(&name);
@@ -335,7 +336,7 @@ impl TreeReader<'_> {
         let under = if kind.is_empty() { String::new() } else { self.under.clone() };
         let Inherited { is_own, is_main, is_chosen, within } = here;
         self.nodes.push(Node {
-            place,
+            element_id,
             role: kind,
             name,
             value,

@@ -31,20 +31,20 @@
 //!
 //! | observer | sees | result |
 //! |---|---|---|
-//! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | counts of pending activities, time since the last change |
-//! | `js/page-state.js`, in an isolated world | the document, its text, those counts | `wait`, `idle`, `stalled`, `selector` |
+//! | `js/watch.js`, in the page's own world | timers, workers, mutations, animations | pending activities, last change |
+//! | `js/page-state.js`, in an isolated world | the document, its text | `wait`, `idle`, `stalled`, `selector` |
 //! | [`network`], from the tab's events | requests, redirects, refreshes | idle, open, busy, stalled |
 //!
-//! For each open request, the first row that applies decides how long it is waited for:
+//! For each open request, the first row that applies decides how long it is waited for. A name in code is a time limit:
 //!
 //! | open request | in a page with text | in a page with little text |
 //! |---|---|---|
 //! | polling: the same request, or the same address, repeatedly | not counted | not counted |
-//! | images, fonts, media, beacons; a connection for updates (`EventSource`, `WebSocket`) after its first message | open | open |
-//! | a style sheet, or a connection for updates without a message | waited for, `style`, `push`, then open | the same |
+//! | images, fonts, media, beacons; an `EventSource` or `WebSocket` after its first message | open | open |
+//! | a style sheet; an `EventSource` or `WebSocket` without a message | `style`, `push`, then open | the same |
 //! | any request to a silent host of another site (below) | open | `cap` after `probe_timeout_sparse` |
-//! | data of another site that has added nothing to this page before | waited for, `other_data`, then open | waited for, `data` |
-//! | data, code and frames of the page's own site, or of a site that has added something | waited for, `data`, `body`, `code`, then `cap` | the same, longer |
+//! | data of another site that has added nothing to this page before | `other_data`, then open | `data` |
+//! | data, code, frames of the own site, or of one that added something | `data`, `body`, `code`, then `cap` | longer |
 //!
 //! "Open" means that the page is not waited for because of this request; a page that is ready otherwise is `content`.
 //!
@@ -274,7 +274,7 @@ impl Readiness<'_> {
         let answer = match looked {
             Ok(answer) => answer,
             // The page of an earlier call may be busy with its unload handlers.
-            Err(CommandError::Late) if untried => return Err(self.failure(CommandError::Stale)),
+            Err(CommandError::Late) if untried => return Err(self.failure(CommandError::Unresponsive)),
             // The page is navigating to another one.
             Err(CommandError::Failed(_)) if Instant::now() + LIMITS.pause < self.deadline => Value::Null,
             Err(CommandError::Failed(_)) => return Err(self.failure(CommandError::Late)),
@@ -377,7 +377,7 @@ impl Readiness<'_> {
     /// call's page.
     fn check_arrival(&mut self) -> Result<(), Failure> {
         if self.network().is_superseded() || self.socket.went_back() {
-            return Err(self.failure(CommandError::Stale));
+            return Err(self.failure(CommandError::Unresponsive));
         }
         let broke_off = self.network.current_document().broke_off();
         broke_off.map_or(Ok(()), |net_error| Err(navigation_failed(self.url.as_str(), net_error).into()))

@@ -4,14 +4,13 @@
 //! workers. The page script runs in an isolated world, repeatedly until the page is ready, and returns state, facts and
 //! content of the page in one answer. It is the concatenation of these parts, in this order:
 //!
-//! | part | provides |
-//! |---|---|
-//! | `document.js` | `doc`, `nativeView`, `rootOf`, `isForm`, `nativeGetter`, `shadowOf`: the document by names that no element of the page can take |
-//! | `page-state.js` | `pageState(selector)`: the state of the page; `sparse()`, `watched()` |
-//! | `sign-in.js` | `signInForm()`: the sign-in form |
-//! | `facts.js` | `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts) |
-//! | `names.js` and `links.js`, or `html.js`, or `changes.js` | `collectContent(selector)`: the content |
-//! | `collect.js` | takes the arguments, calls the others, returns `[state, facts, content]` |
+//! - `document.js`: `doc`, `nativeView`, `rootOf`, `isForm`, `nativeGetter`, `shadowOf`: the document by names that no
+//!   element of the page can take
+//! - `page-state.js`: `pageState(selector)`: the state of the page; `sparse()`, `watched()`
+//! - `sign-in.js`: `signInForm()`: the sign-in form
+//! - `facts.js`: `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts)
+//! - `names.js` and `links.js`, or `html.js`, or `changes.js`: `collectContent(selector)`: the content
+//! - `collect.js`: takes the arguments, calls the others, returns `[state, facts, content]`
 
 use serde_json::{Value, json};
 

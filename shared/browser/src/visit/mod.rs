@@ -16,7 +16,6 @@ use serde_json::Value;
 
 use crate::{
     act::{Actor, DeclineConsent, ExpandPage},
-    browsing::RestrictedSession,
     capture::Capture,
     codes::{BROWSER_LOST, NAVIGATION_FAILED, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     consent::Consent,
@@ -29,6 +28,7 @@ use crate::{
     page::{Link, LoadedPage, Ready, WaitOutcome},
     readiness::{Network, PageScript, RequestedContent},
     responses::{JsonResponse, JsonResponses},
+    restricted_session::RestrictedSession,
     screenshot,
     session::BrowserLease,
     tab::{ShownPage, Tab, TabPreference},
@@ -44,7 +44,7 @@ impl RestrictedSession {
     /// A visit of `target`: no window, text alone, nothing expanded, and the time that a call has by default.
     pub fn visit<'a>(&'a self, target: Target<'a>) -> Visit<'a> {
         Visit {
-            browsing: self,
+            session: self,
             target,
             visible: false,
             timeout: None,
@@ -63,7 +63,7 @@ impl RestrictedSession {
 #[derive(Clone, Copy)]
 pub struct Visit<'a> {
     /// The session.
-    pub browsing: &'a RestrictedSession,
+    pub session: &'a RestrictedSession,
     /// The page.
     pub target: Target<'a>,
     /// Whether the browser has a window for a person, who also solves challenges.
@@ -166,16 +166,16 @@ impl Visit<'_> {
         plainly: impl Fn(&mut WebDriverVisit<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
     ) -> Result<(LoadedPage, T), Error> {
         if let Target::Load(url) | Target::Show(url) | Target::Acted(url) = self.target {
-            self.browsing.domains.check(url)?;
-            self.browsing.machines.check_resolved(url)?;
+            self.session.domains.check(url)?;
+            self.session.machines.check_resolved(url)?;
         }
         let deadline = Instant::now() + self.timeout.unwrap_or(LIMITS.call);
         let load = if self.visible || self.capture.is_any() { Load::Everything } else { self.load };
-        let loading = Loading::new(load, self.browsing.block_list.clone());
-        let loading = Rc::new(loading.restricted_to(&self.browsing.machines, self.browsing.rule.as_ref()));
+        let loading = Loading::new(load, self.session.block_list.clone());
+        let loading = Rc::new(loading.restricted_to(&self.session.machines, self.session.rule.as_ref()));
         let mut retried = false;
         loop {
-            let in_use = self.browsing.acquire(self.visible, deadline)?;
+            let in_use = self.session.acquire(self.visible, deadline)?;
             // Another machine has other browsers.
             let was_open = in_use.was_open || in_use.running.endpoint.is_remote;
             let result = if in_use.running.endpoint.devtools.is_some() {
@@ -183,8 +183,8 @@ impl Visit<'_> {
             } else {
                 self.plainly((script, began), &in_use, deadline, &plainly)
             };
-            self.browsing.release(in_use, result.as_ref().err());
-            let may_retry = was_open && !retried && !began.get() && !self.browsing.reserves.get();
+            self.session.release(in_use, result.as_ref().err());
+            let may_retry = was_open && !retried && !began.get() && !self.session.reserves.get();
             match result {
                 // The open browser was lost, so a new one is started once.
                 Err(error) if error.is(BROWSER_LOST) && may_retry => retried = true,
@@ -227,7 +227,7 @@ impl Visit<'_> {
         let mut collected = tab.socket.take_json(deadline.min(Instant::now() + LIMITS.ping))?;
         let complete = collected.responses.len();
         collected.responses.retain(|JsonResponse { url, address, .. }| {
-            let allowed = ragmaker_address::check(url).and_then(|()| self.browsing.domains.check(url));
+            let allowed = ragmaker_address::check(url).and_then(|()| self.session.domains.check(url));
             let reached = loading.request_policy().map_or(Ok(()), |reach| reach.check(url, address.as_deref()));
             allowed.and(reached).is_ok()
         });
@@ -243,22 +243,21 @@ impl Visit<'_> {
         deadline: Instant,
         work: &impl Fn(&mut WebDriverVisit<'s>, (LoadedPage, Value)) -> Result<(LoadedPage, T), Failure>,
     ) -> Result<(LoadedPage, T), Error> {
-        let RestrictedSession { domains, machines, block_list, .. } = self.browsing;
+        let RestrictedSession { domains, machines, block_list, .. } = self.session;
         if !machines.is_all() {
-            let error =
-                self.browsing.no_socket("only public machines may be reached, and to keep a page to them needs");
+            let error = self.session.no_socket("only public machines may be reached, and to keep a page to them needs");
             return Err(error.remedy(
                 "Use Chromium on this machine, or let pages reach every machine with --allow-private, without --public-only.",
             ));
         }
         if block_list.is_some() {
-            return Err(self.browsing.no_socket("--block-list needs"));
+            return Err(self.session.no_socket("--block-list needs"));
         }
         if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
-            return Err(self.browsing.no_socket(needs));
+            return Err(self.session.no_socket(needs));
         }
         if self.json_responses.is_some() {
-            return Err(self.browsing.no_socket("--json-responses needs"));
+            return Err(self.session.no_socket("--json-responses needs"));
         }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline, began };
@@ -306,8 +305,8 @@ impl Visit<'_> {
             let mut tab = Tab::borrow(in_use.profile(), &in_use.running, preference, deadline)?.ok_or_else(no_page)?;
             let collects = self.json_responses.map_or(Ok(()), |pattern| {
                 // A tab that an earlier call left may be gone.
-                let stale = |error| if tab.reused { CommandError::Stale } else { error };
-                tab.socket.collect_json(pattern.clone()).map_err(stale)
+                let unresponsive = |error| if tab.reused { CommandError::Unresponsive } else { error };
+                tab.socket.collect_json(pattern.clone()).map_err(unresponsive)
             });
             let url = match self.target {
                 Target::Load(url) | Target::Show(url) | Target::Acted(url) => url,
@@ -320,7 +319,7 @@ impl Visit<'_> {
                 visible: self.visible,
                 timeout: self.timeout,
                 wait_for: self.wait_for,
-                domains: &self.browsing.domains,
+                domains: &self.session.domains,
                 script,
                 loading: loading.clone(),
                 url: url.clone(),
@@ -362,7 +361,7 @@ impl Visit<'_> {
                 }
                 // The page that an earlier call left in the tab must not fail this call, so another tab is tried.
                 // In a new tab, this is the browser's own empty page, to which a fast page may go back.
-                Err(Failure::StaleTab(error)) => {
+                Err(Failure::UnresponsiveTab(error)) => {
                     tab.dispose();
                     if new_tabs <= NEW_TABS {
                         continue;
@@ -398,7 +397,7 @@ mod tests {
         let cache = tempfile::tempdir().unwrap();
         let profile = Profile::of(cache.path(), None).unwrap();
         let domains = Domains::new(&["docs.example.com".to_owned()]).unwrap();
-        let browsing = RestrictedSession {
+        let session = RestrictedSession {
             profile,
             domains,
             machines: Machines::all(),
@@ -409,11 +408,11 @@ mod tests {
         };
         let url = ragmaker_address::parse("https://evil.example/docs.example.com").unwrap();
         for target in [Target::Load(&url), Target::Show(&url)] {
-            let visit = browsing.visit(target);
+            let visit = session.visit(target);
             let error = visit.links().unwrap_err();
             assert!(error.is(DOMAIN_NOT_ALLOWED), "{error}");
             assert!(visit.html(None).unwrap_err().is(DOMAIN_NOT_ALLOWED));
         }
-        assert!(!browsing.profile.folder().exists());
+        assert!(!session.profile.folder().exists());
     }
 }

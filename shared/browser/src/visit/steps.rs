@@ -100,8 +100,8 @@ impl Visit<'_> {
                     .follow_frames(loading, until)
                     .and_then(|()| elements::nodes(&mut Frames::default(), socket, selector, until));
                 let nodes = nodes.map_err(|error| Failure::of(error, &url))?;
-                self.looked(nodes, (selector, request), page, |page, places| {
-                    screenshot::take(self.capture, navigation, page, places)
+                self.looked(nodes, (selector, request), page, |page, element_ids| {
+                    screenshot::take(self.capture, navigation, page, element_ids)
                 })
             },
             |visit, (page, _)| {
@@ -133,10 +133,10 @@ impl Visit<'_> {
             ARGUMENT_ERROR.error(message).detail("argument", "--selector")
         })?;
         let looks =
-            snapshots::compare(&self.browsing.profile, &canonical(&page.url), &nodes, request, selector.is_some());
+            snapshots::compare(&self.session.profile, &canonical(&page.url), &nodes, request, selector.is_some());
         let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
-        let places: Vec<ElementId> = listed.iter().map(|(index, _)| nodes[*index].place.clone()).collect();
-        let page = capture(page, &places)?;
+        let element_ids: Vec<ElementId> = listed.iter().map(|(index, _)| nodes[*index].element_id.clone()).collect();
+        let page = capture(page, &element_ids)?;
         let changes = looks.changes;
         if selector.is_none() || within.is_some() {
             looks.record(listed.iter().map(|(index, _)| *index));
@@ -156,6 +156,6 @@ fn acts_on(page: &LoadedPage) -> Result<(), Failure> {
 
 /// The failure to read the page after the steps in `done`.
 fn after_steps(failure: Failure, done: &[String]) -> Failure {
-    let (Failure::StaleTab(error) | Failure::Page(error)) = failure;
+    let (Failure::UnresponsiveTab(error) | Failure::Page(error)) = failure;
     Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
 }

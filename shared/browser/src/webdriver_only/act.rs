@@ -28,7 +28,7 @@ use crate::{
     },
     error::CommandError,
     limits::{self, LIMITS},
-    webdriver::is_stale,
+    webdriver::is_stale_element,
 };
 
 /// Notes that the document is about to be replaced: a browser that is asked meanwhile answers for the old one.
@@ -214,8 +214,8 @@ impl StepTarget for WebDriverActor<'_, '_> {
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }
-        let place = ElementId { session: None, frame: String::new(), node: 0 };
-        let reached = UsableElement { place, object, state, point: None };
+        let element_id = ElementId { session: None, frame: String::new(), node: 0 };
+        let reached = UsableElement { element_id, object, state, point: None };
         if need.is_pointed_at() {
             let Some(target) = self.clickable(&reached)? else {
                 return Ok(Err(unusable(locator, &reached.state, "is not shown")));
@@ -246,7 +246,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
                 "is outside the scrollable area"
             } else {
                 break match clicked {
-                    Err(error) if is_stale(&error) => Err(gone(locator).into()),
+                    Err(error) if is_stale_element(&error) => Err(gone(locator).into()),
                     clicked => clicked.map_err(StepError::from),
                 };
             };

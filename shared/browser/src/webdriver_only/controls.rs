@@ -7,7 +7,7 @@ use crate::{
     elements::{ELEMENT, ElementId, FrameScript, Node, ROLES},
     error::CommandError,
     limits::LIMITS,
-    webdriver::is_stale,
+    webdriver::is_stale_element,
 };
 
 const CONTROLS: &str = concat!(
@@ -53,7 +53,7 @@ fn node(listed: &Value) -> Option<Node> {
     let states = listed[4].as_array().into_iter().flatten();
     let states = states.filter_map(|state| STATES.into_iter().find(|known| state == known));
     Some(Node {
-        place: ElementId { session: None, frame: String::new(), node: 0 },
+        element_id: ElementId { session: None, frame: String::new(), node: 0 },
         role: ROLES.into_iter().find(|role| listed[1] == *role)?,
         name: text(2),
         value: text(3),
@@ -77,7 +77,7 @@ impl WebDriverVisit<'_> {
     pub(super) fn on(&self, reference: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(...arguments);");
         match self.execute(&script, &json!([element(reference), what, given]), LIMITS.webdriver_read) {
-            Err(error) if is_stale(&error) => Ok(json!({"gone": true})),
+            Err(error) if is_stale_element(&error) => Ok(json!({"gone": true})),
             answer => answer,
         }
     }

@@ -1,4 +1,4 @@
-//! Pictures and prints by WebDriver commands alone: of the window or of an element, as PNG, and of the page as PDF.
+//! Screenshots and PDFs by WebDriver commands alone: of the window or of an element, as PNG, and of the page as PDF.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::{
     limits,
     page::LoadedPage,
     screenshot::{self, IMAGES_SHARE},
-    webdriver::is_stale,
+    webdriver::is_stale_element,
 };
 
 /// The requested option for which WebDriver has no command, if any.
@@ -70,7 +70,7 @@ fn text(visit: &WebDriverVisit<'_>, answer: Result<Value, CommandError>) -> Resu
         Ok(Value::String(text)) => Ok(text),
         Ok(_) => Err(visit.failure(CommandError::Failed("the driver answered without a file".to_owned()))),
         // The page is replaced meanwhile.
-        Err(error) if is_stale(&error) => Err(visit.failure(CommandError::Late)),
+        Err(error) if is_stale_element(&error) => Err(visit.failure(CommandError::Late)),
         Err(error) => Err(visit.failure(error)),
     }
 }

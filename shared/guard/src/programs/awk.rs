@@ -16,8 +16,8 @@ const OPTIONS: Entry = Entry { options: "-F: -v: --field-separator: --assign:", 
 /// Words and signs that run, read or write something; `@` calls a function by name.
 const REFUSED: [&str; 9] = ["system", "getline", "ARGV", "ARGC", "@", "close", "extension", "PROCINFO", "nextfile"];
 
-pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
-    let parsed = options::parse("awk", &OPTIONS, arguments, place)?;
+pub(super) fn check(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
+    let parsed = options::parse("awk", &OPTIONS, arguments, context)?;
     let Some((program, files)) = parsed.operands.split_first() else {
         return Err(Reason::new("syntax", "awk has no program"));
     };
@@ -32,7 +32,7 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
             });
             return if is_assignment { Ok(()) } else { Err(refused("awk", word)) };
         }
-        place.path(word)
+        context.path(word)
     })
 }
 

@@ -80,7 +80,7 @@ pub(super) struct Call<'a> {
 }
 
 /// Checks that a command prints no file with keys.
-pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), Reason> {
+pub(super) fn check(call: &Call<'_>, context: &CommandContext<'_>) -> Result<(), Reason> {
     let Call { name, parsed, .. } = *call;
     // `REVISION:PATH`, and the path of `-L 1,9:PATH`.
     let ranges = parsed.options.iter().filter(|(option, _)| option == "-L").filter_map(|(_, value)| value.as_ref());
@@ -108,20 +108,20 @@ pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), R
     if !prints && name != "show" {
         return Ok(());
     }
-    for cwd in place.cwds {
+    for cwd in context.cwds {
         let Some(tree) = work_tree(cwd)? else { continue };
-        let asked = Asked { call, tree: &tree, cwd, place };
-        let objects = asked.objects()?;
+        let command = CommandInTree { call, tree: &tree, cwd, context };
+        let objects = command.objects()?;
         let names = match name {
             "cat-file" => continue,
             _ if !prints => continue,
-            "grep" => asked.found()?,
+            "grep" => command.found()?,
             // Staged changes, and with `-vv` those of the working tree.
-            "status" => asked.ask(&["diff", "--name-status", "-z", "HEAD"].map(str::to_owned))?,
+            "status" => command.ask(&["diff", "--name-status", "-z", "HEAD"].map(str::to_owned))?,
             // All that it prints are files whose names were checked, and names.
             "show" if !objects.is_empty() && objects.iter().all(|(_, is_commit)| !is_commit) => continue,
-            _ if parsed.has(&["-L"]) => asked.in_history(&objects)?,
-            _ => asked.changed(&objects)?,
+            _ if parsed.has(&["-L"]) => command.in_history(&objects)?,
+            _ => command.changed(&objects)?,
         };
         no_secret(name, &names)?;
     }
@@ -129,8 +129,8 @@ pub(super) fn check(call: &Call<'_>, place: &CommandContext<'_>) -> Result<(), R
 }
 
 /// Checks that `git stash show -p` prints no file with keys.
-pub(super) fn of_stash(place: &CommandContext<'_>) -> Result<(), Reason> {
-    for cwd in place.cwds {
+pub(super) fn of_stash(context: &CommandContext<'_>) -> Result<(), Reason> {
+    for cwd in context.cwds {
         if let Some(tree) = work_tree(cwd)? {
             // Without a stash, Git prints nothing.
             if tree.kinds(cwd, &["refs/stash"]).map_err(|error| unknown(error.message()))? == [None] {
@@ -159,14 +159,14 @@ fn unknown(reason: &str) -> Reason {
 }
 
 /// A command, and the working tree in which Git is asked about it.
-struct Asked<'a> {
+struct CommandInTree<'a> {
     call: &'a Call<'a>,
     tree: &'a WorkTree,
     cwd: &'a std::path::Path,
-    place: &'a CommandContext<'a>,
+    context: &'a CommandContext<'a>,
 }
 
-impl Asked<'_> {
+impl CommandInTree<'_> {
     fn ask(&self, arguments: &[String]) -> Result<Vec<String>, Reason> {
         let literal = self.call.is_literal.then(|| "--literal-pathspecs".to_owned());
         let arguments: Vec<String> = literal.into_iter().chain(arguments.iter().cloned()).collect();
@@ -295,7 +295,7 @@ impl Asked<'_> {
     fn operand(&self, word: &Word) -> Result<Vec<String>, Reason> {
         let mut texts = vec![];
         if !word.globs.is_empty() {
-            let found = paths::matches(word, self.cwd, self.place.scope)?;
+            let found = paths::matches(word, self.cwd, self.context.scope)?;
             if found.len() > MAX_MATCHES {
                 return Err(Reason::new("pattern", format!("{:?} matches too much", word.text)));
             }
@@ -303,7 +303,7 @@ impl Asked<'_> {
         }
         // Without a match, it stays as it is.
         if texts.is_empty() {
-            let path = word.path(self.place.scope.home());
+            let path = word.path(self.context.scope.home());
             texts.push(path.unwrap_or_default().to_string_lossy().into_owned());
         }
         match texts.iter().find(|text| text.starts_with(":(") && text.contains("attr")) {

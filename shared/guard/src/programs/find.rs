@@ -79,7 +79,7 @@ const WITH_TEXT: &[&str] = &[
 /// Tests with a path argument.
 const WITH_PATH: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile"];
 
-pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
+pub(super) fn check(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
     let starts_expression = |word: &Word| word.text.starts_with('-') || ["(", "!", ","].contains(&word.text.as_str());
     let arguments = match arguments {
         [first, rest @ ..] if first.text == "-P" => rest,
@@ -87,7 +87,7 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
     };
     let end = arguments.iter().position(starts_expression).unwrap_or(arguments.len());
     let (starts, expression) = arguments.split_at(end);
-    starts.iter().try_for_each(|word| place.path(word))?;
+    starts.iter().try_for_each(|word| context.path(word))?;
     let mut rest = expression.iter();
     while let Some(word) = rest.next() {
         let name = word.text.as_str();
@@ -97,7 +97,7 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
         } else if WITH_TEXT.contains(&name) {
             value()?;
         } else if WITH_PATH.contains(&name) {
-            place.path(value()?)?;
+            context.path(value()?)?;
         } else if !ALONE.contains(&name) {
             return Err(refused("find", word));
         }

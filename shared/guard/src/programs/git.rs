@@ -93,8 +93,8 @@ const COMMANDS: &[(&str, &str)] = &[
     ),
 ];
 
-pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
-    let mut cwds = place.cwds.to_vec();
+pub(super) fn check(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
+    let mut cwds = context.cwds.to_vec();
     let mut is_literal = false;
     let mut rest = arguments;
     let command = loop {
@@ -110,8 +110,8 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
                 if !folder.globs.is_empty() {
                     return Err(refused("git", folder));
                 }
-                place.path(folder)?;
-                let path = folder.path(place.scope.home()).unwrap_or_default();
+                context.path(folder)?;
+                let path = folder.path(context.scope.home()).unwrap_or_default();
                 cwds = cwds.iter().map(|cwd| cwd.join(&path)).collect();
                 rest = after;
             }
@@ -120,21 +120,21 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
             _ => break first,
         }
     };
-    let place = &CommandContext { cwds: &cwds, scope: place.scope };
+    let context = &CommandContext { cwds: &cwds, scope: context.scope };
     let name = command.text.as_str();
     for cwd in &cwds {
         git::runs_nothing(cwd, rest.iter().any(|word| word.text == "--ignore-submodules"))?;
     }
     if special(name, rest)? {
         let prints = name == "stash" && rest.iter().any(|word| word.text == "-p");
-        return if prints { contents::of_stash(place) } else { Ok(()) };
+        return if prints { contents::of_stash(context) } else { Ok(()) };
     }
     let Some((_, listed)) = COMMANDS.iter().find(|(listed, _)| *listed == name) else {
         return Err(Reason::new("option", format!("git {name} may change something")));
     };
     let entry = Entry { options: listed, operands: Operands::Text };
-    let parsed = options::parse("git", &entry, rest, place)?;
-    contents::check(&contents::Call { name, parsed: &parsed, is_literal }, place)?;
+    let parsed = options::parse("git", &entry, rest, context)?;
+    contents::check(&contents::Call { name, parsed: &parsed, is_literal }, context)?;
     let mut operands = parsed.operands.as_slice();
     match name {
         // An operand would create a branch, a tag or a remote.
@@ -169,7 +169,7 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
         "grep" if !parsed.has(&["-e"]) => operands = operands.get(1..).unwrap_or_default(),
         _ => {}
     }
-    operands.iter().try_for_each(|word| place.path(word))
+    operands.iter().try_for_each(|word| context.path(word))
 }
 
 /// Commands with subcommands.

@@ -43,8 +43,8 @@ impl CommandContext<'_> {
 const SYSTEM: [&str; 5] = ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"];
 
 /// Checks that a command only reads permitted paths.
-pub(crate) fn check<'w>(words: &'w [Word], place: &CommandContext<'_>) -> Result<Allowed<'w>, Reason> {
-    let stays = || Allowed::Directories(place.cwds.to_vec());
+pub(crate) fn check<'w>(words: &'w [Word], context: &CommandContext<'_>) -> Result<Allowed<'w>, Reason> {
+    let stays = || Allowed::Directories(context.cwds.to_vec());
     let Some((first, arguments)) = words.split_first() else {
         return Err(Reason::new("syntax", "there is no command in it"));
     };
@@ -54,26 +54,26 @@ pub(crate) fn check<'w>(words: &'w [Word], place: &CommandContext<'_>) -> Result
     }
     let name = SYSTEM.iter().find_map(|folder| first.text.strip_prefix(folder)).unwrap_or(&first.text);
     if let Some(rest) = special::unwrapped(name, arguments)? {
-        return check(rest, place);
+        return check(rest, context);
     }
     if let Some(line) = special::shell_line(name, arguments) {
         return Ok(Allowed::Line(line));
     }
     if name == "cd" && first.text == "cd" {
-        return special::cd(arguments, place).map(Allowed::Directories);
+        return special::cd(arguments, context).map(Allowed::Directories);
     }
-    if special::asks_for_version(name, arguments, place)? {
+    if special::asks_for_version(name, arguments, context)? {
         return Ok(stays());
     }
     match name {
-        "awk" | "gawk" | "mawk" | "nawk" => awk::check(arguments, place)?,
-        "find" => find::check(arguments, place)?,
-        "git" => git::check(arguments, place)?,
-        "sed" => sed::check(arguments, place)?,
+        "awk" | "gawk" | "mawk" | "nawk" => awk::check(arguments, context)?,
+        "find" => find::check(arguments, context)?,
+        "git" => git::check(arguments, context)?,
+        "sed" => sed::check(arguments, context)?,
         _ => {
-            if !special::check(name, arguments, place)? {
+            if !special::check(name, arguments, context)? {
                 let entry = table::entry(name).ok_or_else(unknown)?;
-                options::check(name, entry, arguments, place)?;
+                options::check(name, entry, arguments, context)?;
             }
         }
     }

@@ -95,42 +95,42 @@ pub(super) fn check(
     program: &str,
     entry: &Entry,
     arguments: &[Word],
-    place: &CommandContext<'_>,
+    context: &CommandContext<'_>,
 ) -> Result<(), Reason> {
     if entry.operands == Operands::Any {
         return Ok(());
     }
-    let parsed = parse(program, entry, arguments, place)?;
+    let parsed = parse(program, entry, arguments, context)?;
     match entry.operands {
         Operands::Any | Operands::Text => Ok(()),
         Operands::None => parsed.operands.first().map_or(Ok(()), |word| Err(refused(program, word))),
-        Operands::Paths => all(&parsed.operands, place),
+        Operands::Paths => all(&parsed.operands, context),
         Operands::OnePath => match parsed.operands.as_slice() {
             [] => Ok(()),
-            [one] if one.globs.is_empty() => place.path(one),
+            [one] if one.globs.is_empty() => context.path(one),
             [.., last] => Err(refused(program, last)),
         },
         Operands::TextThenPaths(givers) => {
             let first = usize::from(!parsed.has(givers));
             let paths = parsed.operands.get(first..).unwrap_or_default();
-            all(paths, place)?;
+            all(paths, context)?;
             if program.ends_with("grep") && parsed.has(&["-R", "--dereference-recursive"]) {
                 let here = Word::plain(".");
                 let paths = if paths.is_empty() { &[&here] } else { paths };
-                paths.iter().try_for_each(|word| paths::check_links(word, place.cwds, place.scope))?;
+                paths.iter().try_for_each(|word| paths::check_links(word, context.cwds, context.scope))?;
             }
             // If the text is an unquoted pattern, it can expand to any number of files, so it is checked as a
             // path.
             match parsed.operands.first() {
-                Some(word) if first == 1 && !word.globs.is_empty() => place.path(word),
+                Some(word) if first == 1 && !word.globs.is_empty() => context.path(word),
                 _ => Ok(()),
             }
         }
     }
 }
 
-fn all(words: &[&Word], place: &CommandContext<'_>) -> Result<(), Reason> {
-    words.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
+fn all(words: &[&Word], context: &CommandContext<'_>) -> Result<(), Reason> {
+    words.iter().filter(|word| word.text != "-").try_for_each(|word| context.path(word))
 }
 
 /// Parses the arguments of `program`, and checks the paths among the values of its options.
@@ -138,7 +138,7 @@ pub(super) fn parse<'w>(
     program: &str,
     entry: &Entry,
     arguments: &'w [Word],
-    place: &CommandContext<'_>,
+    context: &CommandContext<'_>,
 ) -> Result<Parsed<'w>, Reason> {
     let mut parsed = Parsed::default();
     let mut rest = arguments.iter();
@@ -166,7 +166,7 @@ pub(super) fn parse<'w>(
                 (_, None) => Some(rest.next().cloned().ok_or_else(refuse)?),
             };
             if let (Value::Path, Some(path)) = (value, &given) {
-                place.path(path)?;
+                context.path(path)?;
             }
             parsed.options.push((name, given));
             Ok(())

@@ -13,8 +13,8 @@ const OPTIONS: Entry = Entry {
     operands: Operands::Text,
 };
 
-pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
-    let parsed = options::parse("sed", &OPTIONS, arguments, place)?;
+pub(super) fn check(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
+    let parsed = options::parse("sed", &OPTIONS, arguments, context)?;
     let mut files = parsed.operands.as_slice();
     let given = parsed.options.iter().filter(|(name, _)| ["-e", "--expression"].contains(&name.as_str()));
     let mut scripts: Vec<&Word> = given.filter_map(|(_, value)| value.as_ref()).collect();
@@ -27,7 +27,7 @@ pub(super) fn check(arguments: &[Word], place: &CommandContext<'_>) -> Result<()
             return Err(refused("sed", script));
         }
     }
-    files.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
+    files.iter().filter(|word| word.text != "-").try_for_each(|word| context.path(word))
 }
 
 /// Parses a script; `None` if it has a command that is not known to only print.
@@ -286,6 +286,7 @@ mod tests {
     #[test]
     fn no_accepted_script_reads_writes_or_runs_in_the_real_sed() {
         if !has_sandbox() {
+            eprintln!("not run: this machine has no GNU sed");
             return;
         }
         assert!(reaches_out("s/[]/]/;/e;#/p") && reaches_out("w x") && !reaches_out("s/e/w/"));

@@ -60,20 +60,20 @@ pub(super) fn shell_line<'w>(name: &str, arguments: &'w [Word]) -> Option<&'w st
 }
 
 /// The possible working directories after `cd`.
-pub(super) fn cd(arguments: &[Word], place: &CommandContext<'_>) -> Result<Vec<PathBuf>, Reason> {
+pub(super) fn cd(arguments: &[Word], context: &CommandContext<'_>) -> Result<Vec<PathBuf>, Reason> {
     let [to] = arguments else { return Err(Reason::new("path", "cd without one directory leads out of the project")) };
     if to.text.starts_with('-') || !to.globs.is_empty() || to.text.is_empty() {
         return Err(refused("cd", to));
     }
-    place.path(to)?;
-    let path = to.path(place.scope.home()).unwrap_or_default();
+    context.path(to)?;
+    let path = to.path(context.scope.home()).unwrap_or_default();
     // The shell resolves `..` lexically, programs physically, so both results must be permitted.
     let real = |path: PathBuf| ragmaker_fs::canonicalize(&path).unwrap_or(path);
     let mut led = vec![];
-    for cwd in place.cwds {
+    for cwd in context.cwds {
         let joined = cwd.join(&path);
         for one in [real(joined.clone()), real(paths::normal(&joined))] {
-            paths::readable(&one, place.scope)?;
+            paths::readable(&one, context.scope)?;
             if !led.contains(&one) {
                 led.push(one);
             }
@@ -138,7 +138,7 @@ const VERSIONS: &[(&str, &[&str])] = &[
 ];
 
 /// Whether the command only queries the version of a program.
-pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &CommandContext<'_>) -> Result<bool, Reason> {
+pub(super) fn asks_for_version(name: &str, arguments: &[Word], context: &CommandContext<'_>) -> Result<bool, Reason> {
     let [question] = arguments else { return Ok(false) };
     let text = question.text.as_str();
     let listed = VERSIONS.iter().find(|(program, _)| *program == name);
@@ -148,14 +148,14 @@ pub(super) fn asks_for_version(name: &str, arguments: &[Word], place: &CommandCo
         None => VERSION.contains(&text) && (table::entry(name).is_some() || ["awk", "sed", "find"].contains(&name)),
     };
     if is_asked && ["cargo", "rustc", "rustfmt", "rustup"].contains(&name) {
-        no_toolchain_of_the_project(place)?;
+        no_toolchain_of_the_project(context)?;
     }
     Ok(is_asked)
 }
 
 /// Checks that rustup does not run a toolchain that a file in the project names.
-fn no_toolchain_of_the_project(place: &CommandContext<'_>) -> Result<(), Reason> {
-    let files = place.cwds.iter().flat_map(|cwd| cwd.ancestors());
+fn no_toolchain_of_the_project(context: &CommandContext<'_>) -> Result<(), Reason> {
+    let files = context.cwds.iter().flat_map(|cwd| cwd.ancestors());
     let mut files = files.flat_map(|folder| ["rust-toolchain", "rust-toolchain.toml"].map(|name| folder.join(name)));
     let names_path =
         |file: PathBuf| fs::read_to_string(file).is_ok_and(|text| text.contains("path") || text.contains('/'));
@@ -166,14 +166,14 @@ fn no_toolchain_of_the_project(place: &CommandContext<'_>) -> Result<(), Reason>
 }
 
 /// Checks a program that is handled here and not in the table; false if it is not.
-pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) -> Result<bool, Reason> {
+pub(super) fn check(name: &str, arguments: &[Word], context: &CommandContext<'_>) -> Result<bool, Reason> {
     let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let refuse = || Reason::new("option", format!("{name} {}", texts.join(" ")));
     let has_patterns = arguments.iter().any(|word| !word.globs.is_empty());
     let allowed = match name {
         "date" => {
             let entry = Entry { options: DATE, operands: Operands::Text };
-            let parsed = options::parse(name, &entry, arguments, place)?;
+            let parsed = options::parse(name, &entry, arguments, context)?;
             // Any other operand sets the clock.
             !has_patterns && parsed.operands.iter().all(|word| word.text.starts_with('+'))
         }
@@ -185,14 +185,14 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) 
                 // A colon denotes a remote host, which tar accesses with a program.
                 let is_file = archive.globs.is_empty() && !archive.text.contains(':');
                 let plain = members.iter().all(|word| !word.text.starts_with('-'));
-                place.path(archive)?;
+                context.path(archive)?;
                 lists && known && is_file && plain
             }
             _ => false,
         },
         "unzip" => match arguments {
             [mode, archive] => {
-                place.path(archive)?;
+                context.path(archive)?;
                 ["-l", "-v", "-t", "-Z1", "-lv"].contains(&mode.text.as_str())
             }
             _ => false,
@@ -207,7 +207,7 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) 
                     text if text.starts_with('-') => known = false,
                     _ => {
                         files += 1;
-                        place.path(word)?;
+                        context.path(word)?;
                     }
                 }
             }
@@ -229,7 +229,7 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) 
             matches!(texts.as_slice(), ["ls" | "list", rest @ ..] if rest.iter().all(|option| ["--depth=0", "-g", "--all", "--json"].contains(option)))
         }
         "rustup" => {
-            no_toolchain_of_the_project(place)?;
+            no_toolchain_of_the_project(context)?;
             matches!(
                 texts.as_slice(),
                 ["toolchain" | "target" | "component", "list"] | ["target" | "component", "list", "--installed"]
@@ -253,17 +253,17 @@ pub(super) fn check(name: &str, arguments: &[Word], place: &CommandContext<'_>) 
         "hostname" => texts.iter().all(|option| ["-f", "-s", "-i", "-I", "-d"].contains(option)),
         "diff" => {
             let entry = table::entry(name).ok_or_else(refuse)?;
-            let parsed = options::parse(name, entry, arguments, place)?;
+            let parsed = options::parse(name, entry, arguments, context)?;
             for word in parsed.operands.iter().filter(|word| word.text != "-") {
-                place.path(word)?;
+                context.path(word)?;
                 if parsed.has(&["-r", "--recursive"]) {
-                    paths::check_links(word, place.cwds, place.scope)?;
+                    paths::check_links(word, context.cwds, context.scope)?;
                 }
             }
             true
         }
         "jq" => {
-            jq(arguments, place)?;
+            jq(arguments, context)?;
             true
         }
         _ => return Ok(false),
@@ -286,7 +286,7 @@ const JQ: &str = "-cnrRsSaCMej --compact-output --null-input --raw-output --raw-
     --stream --stream-errors";
 
 /// Checks `jq`, whose filter can read modules and nothing else.
-fn jq(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
+fn jq(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
     // The options with two values are removed first.
     let (mut rest, mut plain) = (arguments.iter(), vec![]);
     while let Some(word) = rest.next() {
@@ -294,16 +294,16 @@ fn jq(arguments: &[Word], place: &CommandContext<'_>) -> Result<(), Reason> {
             "--arg" | "--argjson" => drop((rest.next(), rest.next())),
             "--slurpfile" | "--rawfile" => {
                 let (_, file) = (rest.next(), rest.next());
-                place.path(file.ok_or_else(|| refused("jq", word))?)?;
+                context.path(file.ok_or_else(|| refused("jq", word))?)?;
             }
             _ => plain.push(word.clone()),
         }
     }
     let entry = Entry { options: JQ, operands: Operands::Text };
-    let parsed = options::parse("jq", &entry, &plain, place)?;
+    let parsed = options::parse("jq", &entry, &plain, context)?;
     let Some((filter, files)) = parsed.operands.split_first() else { return Ok(()) };
     if !filter.globs.is_empty() || ["import", "include"].iter().any(|word| filter.text.contains(word)) {
         return Err(refused("jq", filter));
     }
-    files.iter().filter(|word| word.text != "-").try_for_each(|word| place.path(word))
+    files.iter().filter(|word| word.text != "-").try_for_each(|word| context.path(word))
 }

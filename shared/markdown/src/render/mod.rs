@@ -237,7 +237,7 @@ impl<'t> Renderer<'t> {
 #[cfg(test)]
 fn rendered(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, vec![true; tree.len()], None, true)
+    render(&tree, &vec![true; tree.len()], None, true)
 }
 
 /// The main content of a page, which is all of it, as Markdown.

@@ -78,9 +78,9 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
     let Settings { form, content, jobs, timeout, max_bytes, max_failures } = settings;
     let input = BufReader::with_capacity(1 << 16, input);
     let mut failures = 0;
-    let write = |outcome: OutputLine| {
-        out.write_all(&outcome.line).and_then(|()| out.flush()).map_err(Stop::Output)?;
-        failures += usize::from(outcome.failed);
+    let write = |output: OutputLine| {
+        out.write_all(&output.line).and_then(|()| out.flush()).map_err(Stop::Output)?;
+        failures += usize::from(output.failed);
         if max_failures.is_some_and(|most| failures > most) { Err(Stop::Failures(failures)) } else { Ok(()) }
     };
     let pool = Pool { jobs: jobs.get(), timeout };

@@ -39,13 +39,13 @@ struct Task {
     done: SyncSender<OutputLine>,
 }
 
-/// An item whose outcome is awaited.
+/// An item whose output is awaited.
 type PendingItem = (Arc<Task>, Receiver<OutputLine>);
 
 type Queue = Arc<Mutex<Receiver<Arc<Task>>>>;
 
 impl Pool {
-    /// Converts every item and passes the outcomes to `write`, in order.
+    /// Converts every item and passes the outputs to `write`, in order.
     ///
     /// A thread cannot be stopped, so a worker that exceeds the time limit is abandoned and replaced, and its
     /// result is dropped. At most three items per job are in memory.
@@ -62,8 +62,8 @@ impl Pool {
         thread::spawn(move || {
             for item in items {
                 let item = item.map(|item| {
-                    let (done, outcome) = sync_channel(1);
-                    (Arc::new(Task { item, begun: OnceLock::new(), done }), outcome)
+                    let (done, output) = sync_channel(1);
+                    (Arc::new(Task { item, begun: OnceLock::new(), done }), output)
                 });
                 let task = item.as_ref().ok().map(|(task, _)| Arc::clone(task));
                 // If the stream was aborted, the receivers are gone.
@@ -76,24 +76,24 @@ impl Pool {
             work(Arc::clone(&queue), Arc::clone(&converter));
         }
         for item in awaited {
-            let (task, outcome) = item.map_err(Stop::Input)?;
-            let outcome = self.wait(&task, &outcome).unwrap_or_else(|| {
+            let (task, output) = item.map_err(Stop::Input)?;
+            let output = self.wait(&task, &output).unwrap_or_else(|| {
                 work(Arc::clone(&queue), Arc::clone(&converter));
                 let error = PAGE_TIMEOUT.error(format!("the page took more than {} ms", self.timeout.as_millis()));
                 converter.failure(&task.item, &error)
             });
-            write(outcome)?;
+            write(output)?;
         }
         Ok(())
     }
 
-    /// The outcome of a task; `None` after the time limit.
-    fn wait(self, task: &Task, outcome: &Receiver<OutputLine>) -> Option<OutputLine> {
+    /// The output of a task; `None` after the time limit.
+    fn wait(self, task: &Task, output: &Receiver<OutputLine>) -> Option<OutputLine> {
         loop {
             let left =
                 task.begun.get().map_or(START_CHECK_INTERVAL, |begun| self.timeout.saturating_sub(begun.elapsed()));
-            match outcome.recv_timeout(left) {
-                Ok(outcome) => return Some(outcome),
+            match output.recv_timeout(left) {
+                Ok(output) => return Some(output),
                 // The task holds its sender, so only the time can run out.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if task.begun.get().is_some_and(|begun| begun.elapsed() >= self.timeout) {
@@ -113,10 +113,10 @@ fn work(queue: Queue, converter: Arc<Converter>) {
             let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(task) = task else { return };
             task.begun.get_or_init(Instant::now);
-            let outcome = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item)))
+            let output = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item)))
                 .unwrap_or_else(|_| converter.failure(&task.item, &INTERNAL_ERROR.error("the conversion panicked")));
             // The receiver is gone if the result is too late.
-            let _ = task.done.try_send(outcome);
+            let _ = task.done.try_send(output);
         }
     });
 }

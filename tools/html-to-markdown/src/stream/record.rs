@@ -180,10 +180,15 @@ impl Converter {
         Ok(Converted { document, charset })
     }
 
-    fn line(&self, known: &RecordData<'_>, sha256: Option<String>, outcome: Result<&Converted, &Error>) -> OutputLine {
-        let document = outcome.ok().map(|converted| &converted.document);
+    fn line(
+        &self,
+        known: &RecordData<'_>,
+        sha256: Option<String>,
+        converted: Result<&Converted, &Error>,
+    ) -> OutputLine {
+        let document = converted.ok().map(|converted| &converted.document);
         let mut metadata = vec![];
-        if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = outcome {
+        if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = converted {
             metadata.extend([("words", own(words)), ("lang", own(&page.lang)), ("page_type", own(&page.page_type))]);
             metadata.extend(page.confidence.map(|confidence| ("confidence", own(&confidence))));
             metadata.extend([("published", own(&page.published)), ("author", own(&page.author))]);
@@ -197,7 +202,7 @@ impl Converter {
             url: known.url.as_deref().or(document.and_then(|document| document.metadata.url.as_deref())),
             text: document.map(|document| &*document.markdown),
             title: document.map(|document| &*document.metadata.title),
-            error: outcome.err().map(|error| Failure { error_code: error.code(), message: error.message() }),
+            error: converted.err().map(|error| Failure { error_code: error.code(), message: error.message() }),
             source: "ragmaker",
             added: now(),
             metadata: Metadata { own: metadata, rest: &known.rest },
@@ -205,7 +210,7 @@ impl Converter {
         let mut line = vec![];
         // Writing to memory cannot fail.
         let _ = write_line(&record, self.charset, &mut line);
-        OutputLine { line, failed: outcome.is_err() }
+        OutputLine { line, failed: converted.is_err() }
     }
 }
 
@@ -382,12 +387,12 @@ mod tests {
     }
 
     fn convert_line(line: &str) -> Value {
-        let outcome = converter().convert(&Item::Line(line.into()));
-        let text = String::from_utf8(outcome.line).unwrap();
+        let output = converter().convert(&Item::Line(line.into()));
+        let text = String::from_utf8(output.line).unwrap();
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         let record: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(outcome.failed, record["error"].is_object(), "{record}");
-        assert_eq!(outcome.failed, record["text"].is_null(), "{record}");
+        assert_eq!(output.failed, record["error"].is_object(), "{record}");
+        assert_eq!(output.failed, record["text"].is_null(), "{record}");
         record
     }
 
@@ -413,8 +418,8 @@ mod tests {
     fn an_id_is_passed_through_unchanged() {
         for id in ["1.0", "12345678901234567890123", "\"\\u00e9\"", "{\"a\": 1}"] {
             let line = format!("{{\"id\": {id}, \"html\": \"<p>a\"}}");
-            let outcome = converter().convert(&Item::Line(line.into()));
-            let text = String::from_utf8(outcome.line).unwrap();
+            let output = converter().convert(&Item::Line(line.into()));
+            let text = String::from_utf8(output.line).unwrap();
             assert!(text.starts_with(&format!("{{\"id\": {id}, ")), "{text}");
         }
         let named = convert_line(&json!({"url": "u", "html": HTML}).to_string());
@@ -450,8 +455,8 @@ mod tests {
         }
         assert_eq!(convert_line(r#"{"id": 1, "html": 2, "k": 3}"#)["metadata"]["k"], 3);
         let cut = Item::Cut { start: br#"{"id": 5, "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
-        let outcome = converter().convert(&cut);
-        let record: Value = serde_json::from_slice(&outcome.line).unwrap();
+        let output = converter().convert(&cut);
+        let record: Value = serde_json::from_slice(&output.line).unwrap();
         assert_eq!((&record["id"], &record["error"]["message"]), (&json!(5), &json!("long")));
     }
 }

@@ -253,7 +253,7 @@ fn a_host_that_delivered_content_is_treated_like_the_page_s_own() {
     assert_eq!(states(&network), [NetworkState::Busy; 2]);
     network.requests.pass(LIMITS.data.dense);
     assert_eq!(states(&network), [NetworkState::Stalled, NetworkState::Busy]);
-    // A picture that was answered in its host's place says nothing of the host.
+    // An image that was answered in its host's place says nothing of the host.
     let mut network = shown();
     asks_url(&mut network, "Fetch", "a", "https://y.example/a");
     let response = json!({"url": "https://y.example/image", "mimeType": "image/gif"});

@@ -14,7 +14,7 @@ pub use json::JsonDocument;
 
 /// A page with its content.
 #[derive(Debug)]
-pub struct Rendered {
+pub struct ConvertedPage {
     /// The page.
     pub page: LoadedPage,
     /// The address that it is saved under: after redirects, in the spelling that all its equivalents are brought to.
@@ -29,7 +29,7 @@ pub struct Rendered {
     pub json: Option<(Vec<JsonDocument>, usize)>,
 }
 
-impl Rendered {
+impl ConvertedPage {
     /// Makes `visit` and converts the main content, or what a CSS `selector` matches.
     ///
     /// # Errors
