@@ -5,6 +5,7 @@
 
 use std::{
     io::Read,
+    net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -439,7 +440,16 @@ fn agent(endpoint: &Endpoint) -> ureq::Agent {
         .timeout_connect(Some(endpoint.timeout.min(Duration::from_secs(20))))
         .timeout_global(Some(endpoint.timeout * WHOLE))
         .user_agent(concat!("ragmaker/", env!("CARGO_PKG_VERSION")));
+    // A proxy cannot reach a server of this machine, and many environments name one without `NO_PROXY`.
+    let config = if is_on_this_machine(&endpoint.url()) { config.proxy(None) } else { config };
     config.build().into()
+}
+
+/// Whether the host of `url` is this machine.
+fn is_on_this_machine(url: &str) -> bool {
+    let uri = url.parse::<ureq::http::Uri>().ok();
+    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default().trim_matches(['[', ']']);
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Reads the answer to its end, which is returned.
@@ -486,4 +496,23 @@ fn cancelled(cancel: &Cancel) -> Result<(), Error> {
 
 fn too_long() -> Error {
     MODEL_ANSWER_INVALID.error(format!("the endpoint sent more than {EVENT_LIMIT} bytes in one event"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_of_this_machine_are_recognised() {
+        for (url, expected) in [
+            ("http://127.0.0.1:11434/v1", true),
+            ("http://LocalHost:8080/v1", true),
+            ("http://[::1]:8080/v1", true),
+            ("http://192.168.0.2:8080/v1", false),
+            ("https://api.openai.com/v1", false),
+            ("not a URL", false),
+        ] {
+            assert_eq!(is_on_this_machine(url), expected, "{url}");
+        }
+    }
 }
