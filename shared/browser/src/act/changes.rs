@@ -24,7 +24,7 @@ pub struct Changes {
     /// Whether another document was loaded. All its text and links then count as added.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loaded: bool,
-    /// The number of characters of added text.
+    /// The number of characters of added text, in whole lines.
     pub added_characters: u64,
     /// The number of added links.
     pub added_links: u64,
