@@ -134,3 +134,26 @@ fn short(text: &str) -> String {
     }
     format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT)])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_a_damaged_catalog_are_cut_at_a_character() {
+        let long = "潮".repeat(200);
+        let finding = Finding::new(FindingKind::Orphan, &long).at(Some(&long), None);
+        for text in [&finding.message, finding.path.as_ref().unwrap()] {
+            assert!(text.len() <= MAX_TEXT + "…".len() && text.ends_with("潮…"), "{text}");
+        }
+        assert_eq!(short("tides.md"), "tides.md");
+    }
+
+    #[test]
+    fn a_finding_has_the_advice_of_its_kind() {
+        let finding = Finding::new(FindingKind::LoginPage, "a form").at(None, Some("http://a"));
+        assert_eq!((finding.path, finding.url.as_deref()), (None, Some("http://a")));
+        assert!(finding.remedy.contains("sign in"), "{}", finding.remedy);
+        assert_eq!(FindingKind::PathMissing.remedy(), FindingKind::FileMissing.remedy());
+    }
+}

@@ -148,3 +148,40 @@ pub fn report(
     let page = Budget::for_frame(&error(&frame)).page(claims, offset, limit)?;
     Err(error(&CitationReport { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Claim;
+
+    fn checked(verdicts: &[ClaimVerdict]) -> Vec<CheckedClaim> {
+        let claim = |verdict: &ClaimVerdict| CheckedClaim {
+            claim: Claim { quote: "the water rises twice a day".into(), citation: None },
+            verdict: *verdict,
+            place: None,
+        };
+        verdicts.iter().map(claim).collect()
+    }
+
+    #[test]
+    fn one_incorrect_claim_fails_the_answer() {
+        use ClaimVerdict::{Elsewhere, Found, NotFound, TooShort};
+        let report_of = |verdicts: &[ClaimVerdict]| report(checked(verdicts), 1, Offset::new(0), None);
+        let all = report_of(&[Found, Found]).unwrap();
+        assert_eq!((all.total, all.counts.found, all.unquoted, all.truncated), (2, 2, 1, false));
+        let error = report_of(&[Found, Elsewhere, NotFound, TooShort]).unwrap_err();
+        assert!(error.is(CITATION_FAILED) && error.message().starts_with("3 of 4"), "{error}");
+        let expected = serde_json::json!({"found": 1, "elsewhere": 1, "not_found": 1, "too_short": 1});
+        assert_eq!(error.details()["counts"], expected);
+        assert_eq!(error.details()["claims"][1]["verdict"], "elsewhere");
+        assert!(report_of(&[NotFound]).unwrap_err().message().starts_with("the quotation"));
+    }
+
+    #[test]
+    fn many_claims_are_paged() {
+        let many = checked(&[ClaimVerdict::Found; 500]);
+        let first = report(many.clone(), 0, Offset::new(0), None).unwrap();
+        assert!(first.truncated && first.claims.len() < 500 && first.next.is_some());
+        assert_eq!((first.total, first.counts.found), (500, 500), "the counts are those of all");
+    }
+}

@@ -389,3 +389,77 @@ fn reference_names(text: &str) -> HashSet<String> {
     };
     text.lines().filter_map(name).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of `markdown` as `reading` reads it, with one blank for each run of white space.
+    fn read(markdown: &str, reading: Reading) -> String {
+        let mut reader = MarkdownReader::new(markdown, reading);
+        let mut text = String::new();
+        while reader.at < markdown.len() {
+            let length = match reader.next() {
+                SourcePart::Dropped(length) => length,
+                SourcePart::Blank(length) => {
+                    text.push(' ');
+                    length
+                }
+                SourcePart::Char(c, length) => {
+                    text.push(c);
+                    length
+                }
+                SourcePart::Composed(length) => {
+                    text += &markdown[reader.at..reader.at + length];
+                    length
+                }
+            };
+            reader.at += length;
+        }
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn syntax_is_dropped_and_text_kept() {
+        for (markdown, text) in [
+            ("## Spring *tides*", "Spring tides"),
+            ("- [Brest](https://a.example/b_(c)) rises", "Brest rises"),
+            ("a ![map](m.png) b", "a map b"),
+            ("`snake_case` and _word_", "snake_case and word"),
+            ("| a | b |\n|---|---|\n| c | d |", "a b c d"),
+            ("1 &lt; 2 &amp; 3", "1 < 2 & 3"),
+            ("Vec<T> <br>x <!-- no --> y", "Vec<T> x y"),
+            ("see [^1] \\*all\\*", "see all"),
+            ("<https://a.example>", "https://a.example"),
+            ("# Title {#anchor}", "Title"),
+        ] {
+            assert_eq!(read(markdown, Reading::Shown), text, "{markdown}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_items_are_read_only_as_written() {
+        let markdown = "1. first\n2. second";
+        assert_eq!(read(markdown, Reading::Shown), "first second");
+        assert_eq!(read(markdown, Reading::Written), "1. first 2. second");
+        let labels = "[a][one] and [b][two]\n\n[one]: x";
+        assert!(read(labels, Reading::Shown).starts_with("a and btwo"), "{}", read(labels, Reading::Shown));
+        assert!(read(labels, Reading::ShownPart).starts_with("a and b"));
+    }
+
+    #[test]
+    fn a_run_is_plain_words() {
+        let length = |text| run(&MarkdownReader::new(text, Reading::Shown));
+        assert_eq!(length("plain words, here *x*"), "plain words, here".len());
+        assert_eq!((length("*x"), length("")), (0, 0));
+        // The last letter may get a mark.
+        assert_eq!(length("ae\u{301}"), 1);
+    }
+
+    #[test]
+    fn targets_end_with_their_parenthesis() {
+        assert_eq!(parenthesized(b"(a(b)c) d"), Some(7));
+        assert_eq!(parenthesized(b"(a \")\" b)"), Some(9));
+        assert_eq!((parenthesized(b"(a"), parenthesized(b"(a\n\nb)")), (None, None));
+    }
+}

@@ -110,3 +110,22 @@ choice! {
         Brave = "brave",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_found_by_its_name() {
+        for name in Provider::NAMES {
+            let provider: Provider = name.parse().unwrap();
+            assert_eq!(provider.name(), *name);
+            assert!(provider.context_tokens() >= 32_000);
+        }
+        assert_eq!("json_schema".parse(), Ok(Protocol::JsonSchema));
+        assert_eq!(
+            "OpenAI".parse::<Provider>().unwrap_err(),
+            "expected one of openai, azure, anthropic, gemini, compatible"
+        );
+    }
+}

@@ -124,3 +124,28 @@ fn is_table(full: &str) -> bool {
             && own.next().is_some()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_are_the_beginnings_of_keys() {
+        for name in ["model", "search", "mcp.servers", "mcp.servers.anything"] {
+            assert!(is_table(name), "{name}");
+        }
+        for name in ["model.provider", "mode", "mcp.servers.", "mcp.other", ""] {
+            assert!(!is_table(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_error_names_the_line() {
+        let path = Path::new("ragmaker.toml");
+        let error = settings(path, "[model]\nprovider = 'gemini'\nnmae = 'x'\n", false).unwrap_err();
+        assert!(error.is(CONFIG_INVALID) && error.details()["line"] == 3, "{error}");
+        assert_eq!(error.remediation(), "Did you mean model.name?");
+        let error = settings(path, "[model]\nprovider = 'none'\n", false).unwrap_err();
+        assert_eq!((&error.details()["line"], &error.details()["key"]), (&2.into(), &"model.provider".into()));
+    }
+}

@@ -171,3 +171,62 @@ fn catalog(value: &DeValue<'_>) -> Option<Catalog> {
     }
     (catalog.file.trim().is_empty() != catalog.discover.is_empty()).then_some(catalog)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_checked_by_its_kind() {
+        let text = |kind: ValueKind, given: &str| kind.of_text(given);
+        assert_eq!(text(ValueKind::Text, " a "), Some(Value::Text("a".into())));
+        assert_eq!(text(ValueKind::Url, "http://a"), Some(Value::Text("http://a".into())));
+        assert_eq!(text(ValueKind::Choice(&["a", "b"]), "b"), Some(Value::Text("b".into())));
+        assert_eq!(text(ValueKind::Whole { least: 1, most: 9 }, "9"), Some(Value::Whole(9)));
+        assert_eq!(text(ValueKind::Number { most: 2 }, "0.5"), Some(Value::Number(0.5)));
+        assert_eq!(text(ValueKind::Switch, "off"), Some(Value::Switch(false)));
+        assert_eq!(text(ValueKind::Texts, "a, ,b"), Some(Value::Texts(vec!["a".into(), "b".into()])));
+        for (kind, given) in [
+            (ValueKind::Url, "http://"),
+            (ValueKind::Url, "ftp://a"),
+            (ValueKind::Choice(&["a", "b"]), "c"),
+            (ValueKind::Whole { least: 1, most: 9 }, "10"),
+            (ValueKind::Whole { least: 1, most: 9 }, "1.5"),
+            (ValueKind::Number { most: 2 }, "-1"),
+            (ValueKind::Number { most: 2 }, "NaN"),
+            (ValueKind::Switch, "maybe"),
+            (ValueKind::Pairs, "a=b"),
+        ] {
+            assert_eq!(text(kind, given), None, "{kind:?}: {given}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_not_the_name_of_a_variable() {
+        for name in ["", "OPENAI_API_KEY", "_A1"] {
+            assert!(ValueKind::Variable.of_text(name).is_some(), "{name}");
+        }
+        for key in ["sk-abc", "AIzaSy", "1KEY", "A KEY"] {
+            assert!(ValueKind::Variable.of_text(key).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_catalog_is_a_path_or_a_table_with_file_or_command() {
+        let of = |line: &str| {
+            let table = DeTable::parse(line).unwrap().into_inner();
+            let (_, value) = table.iter().next().unwrap();
+            ValueKind::Catalogs.of_toml(value.get_ref())
+        };
+        let Some(Value::Catalogs(catalogs)) =
+            of("a = ['x.json', {discover = ['d'], call = ['c', '-v'], confined = false}]")
+        else {
+            panic!("two catalogs")
+        };
+        assert_eq!((catalogs[0].file.as_str(), catalogs[0].confined), ("x.json", true));
+        assert_eq!((catalogs[1].call.len(), catalogs[1].confined), (2, false));
+        for line in ["a = ['']", "a = [{}]", "a = [{file = 'x', discover = ['d']}]", "a = [{fil = 'x'}]", "a = 'x'"] {
+            assert!(of(line).is_none(), "{line}");
+        }
+    }
+}

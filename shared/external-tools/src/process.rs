@@ -355,3 +355,26 @@ fn is_executable(path: &Path) -> bool {
 pub(crate) fn failed(what: &str) -> Error {
     TOOL_FAILED.error(what)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_on_path_or_in_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("bin/own");
+        std::fs::create_dir(folder.path().join("bin")).unwrap();
+        std::fs::write(&own, "#!/bin/sh\n").unwrap();
+        #[cfg(unix)]
+        {
+            assert!(program("bin/own", folder.path()).is_err(), "it may not be run");
+            let executable = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+            std::fs::set_permissions(&own, executable).unwrap();
+            assert_eq!(program("bin/own", folder.path()).unwrap(), own);
+            assert!(program("sh", folder.path()).unwrap().is_absolute());
+        }
+        assert!(program("bin", folder.path()).is_err(), "a folder");
+        assert_eq!(program("no-such-program", folder.path()).unwrap_err(), "no-such-program is not an executable");
+    }
+}

@@ -76,3 +76,23 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
 pub fn is_gone(error: &io::Error) -> bool {
     is_link(error) || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_system_have_the_codes_of_their_kinds() {
+        for (kind, code) in [
+            (io::ErrorKind::NotFound, FILE_NOT_FOUND),
+            (io::ErrorKind::NotADirectory, FILE_NOT_FOUND),
+            (io::ErrorKind::ReadOnlyFilesystem, PERMISSION_DENIED),
+            (io::ErrorKind::IsADirectory, IS_A_DIRECTORY),
+            (io::ErrorKind::StorageFull, IO_ERROR),
+        ] {
+            let error = io_error(&kind.into(), Path::new("a b"));
+            assert!(error.is(code) && error.details()["path"] == "a b", "{kind}: {error}");
+        }
+        assert!(is_gone(&io::ErrorKind::NotFound.into()) && !is_gone(&io::ErrorKind::PermissionDenied.into()));
+    }
+}

@@ -138,3 +138,31 @@ pub fn lossy_text(path: PathBuf) -> (String, bool) {
         Err(raw) => (raw.to_string_lossy().into_owned(), true),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_means_itself_and_not_a_line_of_an_ignore_file() {
+        let base = Path::new("/p");
+        let matches = |pattern: &str, path: &str| Glob::new(base, pattern).unwrap().matches(&base.join(path));
+        assert!(matches("*.md", "a/b.md") && !matches("*.md", "a/b.txt"));
+        assert!(matches("a/*.md", "a/b.md") && !matches("a/*.md", "a/b/c.md"));
+        assert!(matches("!a.md", "!a.md") && !matches("!a.md", "b.md"));
+        assert!(matches("#a", "#a"));
+        for pattern in ["", "  ", "[a"] {
+            assert!(Glob::new(base, pattern).is_err_and(|error| error.is(ARGUMENT_ERROR)), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn text_says_whether_it_was_changed() {
+        assert_eq!(lossy_text("潮.md".into()), ("潮.md".to_owned(), false));
+        #[cfg(unix)]
+        {
+            let path: std::ffi::OsString = std::os::unix::ffi::OsStringExt::from_vec(vec![b'a', 0xff]);
+            assert_eq!(lossy_text(path.into()), ("a\u{fffd}".to_owned(), true));
+        }
+    }
+}

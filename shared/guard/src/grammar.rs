@@ -283,3 +283,57 @@ fn pipeline(
     }
     Ok((went, cwds.to_vec()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Vec<Part>, Reason> {
+        parts(line, &crate::syntax::parse(line).unwrap())
+    }
+
+    fn command(words: &[&str]) -> Part {
+        Part::Command(words.iter().map(|word| Word::plain(word)).collect())
+    }
+
+    #[test]
+    fn a_plain_line_is_its_commands_and_operators() {
+        let expected = [
+            command(&["ls", "-l"]),
+            Part::NoEffect,
+            Part::Pipe,
+            command(&["wc"]),
+            Part::And,
+            Part::Not,
+            command(&["grep", "a b", "c"]),
+            Part::Input(Word::plain("d")),
+            Part::Separator,
+            command(&["pwd"]),
+        ];
+        assert_eq!(read("ls -l 2>/dev/null | wc && ! grep 'a b' c <d; pwd").unwrap(), expected);
+        assert_eq!(read("ls\n\npwd # all").unwrap(), [command(&["ls"]), Part::Separator, command(&["pwd"])]);
+    }
+
+    #[test]
+    fn constructs_outside_the_grammar_are_named() {
+        for line in [
+            "a=1 ls",
+            "ls $(pwd)",
+            "for f in *; do cat $f; done",
+            "ls > out",
+            "cat <<EOF\nx\nEOF",
+            "[[ a == b ]]",
+            "ls &",
+            "(ls)",
+        ] {
+            assert!(read(line).is_err(), "{line}: {:?}", read(line));
+        }
+    }
+
+    #[test]
+    fn only_one_command_is_a_single_command() {
+        assert!(only_command(&read("ls -a").unwrap()).is_some_and(|words| words.len() == 2));
+        assert!(only_command(&read("ls; pwd").unwrap()).is_none());
+        assert!(only_command(&read("ls | wc").unwrap()).is_none());
+    }
+}

@@ -147,3 +147,23 @@ pub(crate) fn check_links(word: &Word, cwds: &[PathBuf], scope: &Scope) -> Resul
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_resolved_without_the_file_system() {
+        for (path, expected) in [("/a/./b/../c", "/a/c"), ("/../a", "/a"), ("a/../../b", "b"), ("/a/", "/a")] {
+            assert_eq!(normal(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn files_with_keys_are_known_by_their_name() {
+        for name in ["a/.env", "id_rsa", "x/credentials.json"] {
+            assert!(is_secret(Path::new(name)), "{name}");
+        }
+        assert!(!is_secret(Path::new("a/env.md")) && !is_secret(Path::new("..")));
+    }
+}

@@ -356,3 +356,22 @@ fn redirect(status: u16, headers: &HeaderMap, from: &Url) -> Option<Url> {
     }
     Some(to)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_keeps_the_fragment_unless_it_has_its_own() {
+        let from = Url::parse("https://a.example/b/c#d").unwrap();
+        let to = |status: u16, location: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::LOCATION, location.parse().unwrap());
+            redirect(status, &headers, &from).map(String::from)
+        };
+        assert_eq!(to(301, " e ").as_deref(), Some("https://a.example/b/e#d"));
+        assert_eq!(to(307, "//b.example/#f").as_deref(), Some("https://b.example/#f"));
+        assert_eq!((to(304, "e"), to(302, "http://[")), (None, None));
+        assert_eq!(redirect(302, &HeaderMap::new(), &from), None);
+    }
+}

@@ -210,3 +210,13 @@ fn put_term(bytes: &mut Vec<u8>, before: &str, text: &str) {
     }
     bytes.extend_from_slice(&text.as_bytes()[shared..]);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_terms_have_longer_distances() {
+        assert_eq!([rice_bits(1_000, 1_000), rice_bits(1_000, 10), rice_bits(1_000, 1), rice_bits(0, 0)], [0, 6, 9, 0]);
+    }
+}

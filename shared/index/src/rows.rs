@@ -252,3 +252,65 @@ fn text_of<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a str, IndexError> 
     *rest = after;
     std::str::from_utf8(text).map_err(|_| IndexError::Damaged)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_take_seven_bits_of_each_byte() {
+        for value in [0, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
+            let mut bytes = vec![];
+            put(&mut bytes, value);
+            let mut rest = bytes.as_slice();
+            assert_eq!(take(&mut rest).ok(), Some(value));
+            assert!(rest.is_empty());
+        }
+        assert!(take(&mut [0x80_u8].as_slice()).is_err(), "a cut number");
+        assert!(take(&mut [0xff_u8; 12].as_slice()).is_err(), "a number of more than 64 bits");
+    }
+
+    fn document(path: &str, modified: u64, chunks: usize) -> DocumentRow {
+        let row = |number: usize| Row {
+            start: number * 10,
+            end: number * 10 + 7,
+            first_line: number + 1,
+            last_line: number + 1,
+            heading: format!("A > Part {number}"),
+            // The first is as derived from its heading.
+            slug: if number == 0 { "part-0".into() } else { format!("own-{number}") },
+        };
+        let stamp = Stamp { size: 5, modified };
+        DocumentRow { path: path.into(), stamp, chunks: (0..chunks).map(row).collect(), ..DocumentRow::default() }
+    }
+
+    #[test]
+    fn a_block_is_read_as_it_was_written() {
+        let documents = [document("a", 1_000, 2), document("b", 10, 0), document("c", u64::MAX, 3)];
+        let mut block = Block::default();
+        for document in &documents {
+            block.add(document);
+        }
+        let bytes = block.finish();
+        let block = DecodedBlock::of(&bytes, 3).ok().unwrap();
+        for (number, expected) in documents.iter().enumerate() {
+            let found = block.document(number).ok().unwrap();
+            assert_eq!(
+                (found.path, found.stamp.modified, found.chunks),
+                (&*expected.path, expected.stamp.modified, expected.chunks.len())
+            );
+            for (at, row) in expected.chunks.iter().enumerate() {
+                assert_eq!(found.row(at).ok().as_ref(), Some(row));
+            }
+        }
+        assert_eq!(block.with_chunk(1).ok(), Some((0, 1)));
+        assert_eq!(block.with_chunk(2).ok(), Some((2, 0)), "the second document has no chunk");
+        assert!(block.document(3).is_err());
+        assert!(DecodedBlock::of(&bytes, 2).is_err() && DecodedBlock::of(&bytes[..bytes.len() / 2], 3).is_err());
+    }
+
+    #[test]
+    fn the_usual_slug_is_that_of_the_last_heading() {
+        assert_eq!((regular("A > Part One").as_str(), regular("")), ("part-one", String::new()));
+    }
+}

@@ -234,3 +234,23 @@ fn shortened(mut text: String) -> String {
     text.truncate(text.floor_char_boundary(MAX_TEXT));
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_that_is_high_in_both_lists_is_first() {
+        let list = |chunks: &[u32]| chunks.iter().map(|chunk| Candidate::at(0, *chunk)).collect();
+        let merged = merged([list(&[1, 2, 3]), list(&[2, 4])], 3);
+        assert_eq!(merged.iter().map(|one| one.chunk).collect::<Vec<_>>(), [2, 1, 4]);
+        let expected = 100.0 / (K + 2.0) + 100.0 / (K + 1.0);
+        assert!((merged[0].score - expected).abs() < 1e-4, "{}", merged[0].score);
+    }
+
+    #[test]
+    fn an_embedded_text_ends_at_a_character() {
+        let text = shortened("潮".repeat(MAX_TEXT));
+        assert!(text.len() <= MAX_TEXT && text.len() > MAX_TEXT - 3 && text.ends_with('潮'));
+    }
+}

@@ -125,3 +125,50 @@ impl Counts {
         } += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ragmaker_tool::ARGUMENT_ERROR;
+
+    #[test]
+    fn content_that_a_rule_excludes_is_refused_and_not_failed() {
+        let verdict = |error: &Error| PageResult::conversion_failed("u", error).verdict;
+        let failure = ARGUMENT_ERROR.error("no");
+        assert_eq!(verdict(&EMPTY_CONTENT.error("empty")), PageVerdict::Refused);
+        assert_eq!(verdict(&failure.clone().detail("refused", true)), PageVerdict::Refused);
+        assert_eq!(verdict(&failure.clone().detail("refused", false)), PageVerdict::Failed);
+        assert_eq!(verdict(&failure), PageVerdict::Failed);
+        assert_eq!(PageResult::failed("u", &failure).reason.as_deref(), Some("ARGUMENT_ERROR: no"));
+    }
+
+    #[test]
+    fn a_page_that_moved_names_its_address() {
+        let moved = PageResult::moved("a", "b", None).via("browser");
+        let json = serde_json::to_value(&moved).unwrap();
+        let expected = serde_json::json!({
+            "url": "a", "verdict": "moved", "reason": "it is at b now", "via": "browser", "moved_to": "b",
+        });
+        assert_eq!(json, expected);
+    }
+
+    #[test]
+    fn each_verdict_has_its_count() {
+        let mut counts = Counts::default();
+        let all = [
+            PageVerdict::Added,
+            PageVerdict::Changed,
+            PageVerdict::Unchanged,
+            PageVerdict::Moved,
+            PageVerdict::Gone,
+            PageVerdict::Refused,
+            PageVerdict::Failed,
+        ];
+        for (number, verdict) in all.into_iter().enumerate() {
+            (0..=number).for_each(|_| counts.add(verdict));
+            let json = serde_json::to_value(counts).unwrap();
+            let name = serde_json::to_value(verdict).unwrap();
+            assert_eq!(json[name.as_str().unwrap()], number + 1);
+        }
+    }
+}

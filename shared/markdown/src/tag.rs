@@ -228,3 +228,28 @@ impl Tag {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_elements_do_not_contradict_each_other() {
+        for tag in [Tag::P, Tag::Div, Tag::Table, Tag::Td, Tag::H3, Tag::Li, Tag::Hr] {
+            assert!(tag.is_block() && !tag.is_formatting(), "{tag:?}");
+        }
+        for tag in [Tag::Br, Tag::Img, Tag::Input, Tag::Wbr] {
+            assert!(tag.is_void() && !tag.is_block(), "{tag:?}");
+        }
+        // A cell begins a line, but a paragraph around it goes on.
+        assert!(Tag::Div.ends_paragraph() && !Tag::Td.ends_paragraph() && !Tag::Span.ends_paragraph());
+        assert!(Tag::Td.is_table_part() && !Tag::Div.is_table_part());
+        assert!(Tag::Script.is_silent() && !Tag::Noscript.is_silent());
+        assert!(Tag::Em.is_formatting() && !Tag::Span.is_formatting());
+    }
+
+    #[test]
+    fn headings_have_a_level() {
+        assert_eq!([Tag::H1, Tag::H6, Tag::Header].map(Tag::heading_level), [Some(1), Some(6), None]);
+    }
+}

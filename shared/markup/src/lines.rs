@@ -119,3 +119,41 @@ pub(crate) fn prefixed(first: &str, rest: &str, markdown: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_end_where_the_indentation_does() {
+        let lines = ["item", "  a", "", "    b", "", "next", "  c"];
+        assert_eq!(indented(&lines, 1, 0), (&lines[1..4], 4));
+        assert_eq!(indented(&lines, 5, 0), (&lines[5..5], 5), "nothing is indented there");
+        assert_eq!(dedented(&lines[1..4]), ["a", "", "  b"]);
+        assert_eq!((indent("  a"), indent(" \t "), indent("")), (Some(2), None, None));
+    }
+
+    #[test]
+    fn tabs_end_at_every_eighth_column() {
+        assert_eq!(expanded("\u{feff}a\tb\n\tc  \n1234567\t8\t9"), "a       b\n        c\n1234567 8       9\n");
+    }
+
+    #[test]
+    fn a_cut_is_at_a_character() {
+        assert_eq!((start("潮汐", 4), start("潮汐", 9), start("", 1)), ("潮", "潮汐", ""));
+    }
+
+    #[test]
+    fn blocks_stand_apart_and_code_is_fenced() {
+        let mut blocks = Blocks::default();
+        blocks.push("One\n\n");
+        blocks.push("  \n");
+        blocks.add("- a", true);
+        blocks.add("- b", false);
+        blocks.code(&["", "  let a = \"```\";", "    b"], "rust ignore");
+        blocks.code(&["", " "], "rust");
+        blocks.prefixed("1. ", "   ", "x\n\ny\n");
+        let expected = "One\n\n- a\n- b\n\n````rust\nlet a = \"```\";\n  b\n````\n\n1. x\n\n   y\n";
+        assert_eq!(blocks.finish(), expected);
+    }
+}

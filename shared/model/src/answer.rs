@@ -142,3 +142,52 @@ pub(crate) fn reported(event: &Value) -> Option<String> {
     let error = event.get("error").filter(|error| !error.is_null())?;
     Some(error["message"].as_str().map_or_else(|| error.to_string(), str::to_owned))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(id: &str) -> PartialCall {
+        PartialCall { id: id.into(), name: "think".into(), arguments: "{}".into(), ..PartialCall::default() }
+    }
+
+    #[test]
+    fn every_call_gets_an_id_of_its_own() {
+        let earlier = Call { id: "a".into(), name: "think".into(), arguments: Value::Null, signature: None };
+        let earlier = Message::Assistant { text: String::new(), signatures: vec![], calls: vec![earlier] };
+        let drafts = ["a", "b", "b", ""].map(draft).into();
+        let answer = PartialAnswer { drafts, ..PartialAnswer::default() }.finish(&[earlier]);
+        let mut ids: Vec<_> = answer.calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!(ids[1], "b");
+        ids.push("a");
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), 5);
+    }
+
+    #[test]
+    fn an_endless_answer_is_given_up() {
+        let mut answer = PartialAnswer::default();
+        assert!(answer.grow(ANSWER_LIMIT).is_ok());
+        assert!(answer.grow(1).unwrap_err().is(MODEL_ANSWER_INVALID));
+        let mut answer = PartialAnswer { drafts: (0..=CALLS).map(|_| draft("")).collect(), ..PartialAnswer::default() };
+        assert!(answer.grow(0).is_err());
+    }
+
+    #[test]
+    fn text_is_shown_as_it_comes() {
+        let (mut answer, mut shown) = (PartialAnswer::default(), vec![]);
+        for part in ["a", "", "b"] {
+            answer.say(part, &mut |text| shown.push(text.to_owned())).unwrap();
+        }
+        assert_eq!((answer.text.as_str(), shown), ("ab", vec!["a".to_owned(), "b".to_owned()]));
+    }
+
+    #[test]
+    fn an_error_is_reported_with_its_message() {
+        let of = |text: &str| reported(&serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#"{"error": {"message": "no"}}"#).as_deref(), Some("no"));
+        assert_eq!(of(r#"{"error": "no"}"#).as_deref(), Some("\"no\""));
+        assert_eq!((of(r#"{"error": null}"#), of("{}")), (None, None));
+    }
+}

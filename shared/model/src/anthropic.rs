@@ -146,3 +146,53 @@ fn count(usage: &Value, answer: &mut PartialAnswer) {
         answer.usage.output_tokens = tokens;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Call;
+
+    #[test]
+    fn results_of_one_answer_stand_in_one_message() {
+        let call = |id: &str| Call { id: id.into(), name: "think".into(), arguments: json!("broken"), signature: None };
+        let result =
+            |id: &str| Message::Result { id: id.into(), name: "think".into(), text: "{}".into(), is_error: true };
+        let assistant =
+            Message::Assistant { text: String::new(), signatures: vec![], calls: vec![call("a"), call("b")] };
+        let all: Vec<_> = [assistant, result("a"), result("b")].iter().map(blocks).collect();
+        assert_eq!(all.iter().map(|(role, _)| *role).collect::<Vec<_>>(), ["assistant", "user", "user"]);
+        // No block of text where there is none, and arguments that are an object.
+        assert_eq!(all[0].1.len(), 2);
+        assert_eq!(all[0].1[0]["input"], json!({"unreadable_arguments": "broken"}));
+        assert_eq!(all[1].1[0]["is_error"], true);
+        let empty = Message::Assistant { text: " ".into(), signatures: vec![], calls: vec![] };
+        assert_eq!(blocks(&empty).1[0]["text"], "(no answer)");
+    }
+
+    #[test]
+    fn schemas_have_no_union_at_the_top() {
+        let parameters = json!({"type": "object", "oneOf": [], "properties": {"a": {"oneOf": []}}});
+        let tool = Declaration { name: "a".into(), description: "b".into(), parameters };
+        let expected = json!({"type": "object", "properties": {"a": {"oneOf": []}}});
+        assert_eq!(tools(&[tool])[0]["input_schema"], expected);
+    }
+
+    #[test]
+    fn events_become_text_and_calls() {
+        let mut answer = PartialAnswer::default();
+        for event in [
+            json!({"type": "message_start", "message": {"usage": {"input_tokens": 5}}}),
+            json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+            json!({"type": "content_block_delta", "index": 0, "delta": {"text": "Hi"}}),
+            json!({"type": "content_block_start", "index": 1, "content_block": {"type": "tool_use", "id": "a", "name": "think", "input": {}}}),
+            json!({"type": "content_block_delta", "index": 1, "delta": {"partial_json": "{\"a\""}}),
+            json!({"type": "content_block_delta", "index": 1, "delta": {"partial_json": ": 1}"}}),
+            json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}}),
+            json!({"type": "ping"}),
+        ] {
+            assert_eq!(feed(&event, &mut answer, &mut |_| ()).unwrap(), EventOutcome::Taken);
+        }
+        assert_eq!((answer.text.as_str(), answer.drafts[0].arguments.as_str()), ("Hi", "{\"a\": 1}"));
+        assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens, answer.stop), (5, 9, Some(Stop::End)));
+    }
+}

@@ -130,3 +130,61 @@ pub(crate) fn feed(
     }
     Ok(EventOutcome::Taken)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(events: &[Value]) -> PartialAnswer {
+        let mut answer = PartialAnswer::default();
+        for event in events {
+            assert_eq!(feed(event, &mut answer, &mut |_| ()).unwrap(), EventOutcome::Taken, "{event}");
+        }
+        answer
+    }
+
+    fn call(call: &Value) -> Value {
+        json!({"choices": [{"delta": {"tool_calls": [call]}}]})
+    }
+
+    #[test]
+    fn parts_of_a_call_are_joined() {
+        let answer = answer(&[
+            call(&json!({"index": 0, "id": "a", "function": {"name": "read_file", "arguments": "{\"pa"}})),
+            call(&json!({"index": 0, "function": {"arguments": "th\": \"x\"}"}})),
+            call(&json!({"index": 1, "id": "b", "function": {"name": "think", "arguments": "{}"}})),
+        ]);
+        let drafts: Vec<_> =
+            answer.drafts.iter().map(|draft| (draft.name.as_str(), draft.arguments.as_str())).collect();
+        assert_eq!(drafts, [("read_file", "{\"path\": \"x\"}"), ("think", "{}")]);
+    }
+
+    #[test]
+    fn calls_with_one_index_are_told_apart_by_their_ids() {
+        let part = |id: &str| call(&json!({"index": 0, "id": id, "function": {"name": "think", "arguments": "{}"}}));
+        assert_eq!(answer(&[part("a"), part("b")]).drafts.len(), 2);
+        // Ollama once sent an object in place of text.
+        let object = call(&json!({"id": "a", "function": {"name": "think", "arguments": {"a": 1}}}));
+        assert_eq!(answer(&[object]).drafts[0].arguments, "{\"a\":1}");
+    }
+
+    #[test]
+    fn the_end_has_a_reason_and_the_tokens_are_counted() {
+        for (reason, stop) in [("stop", Stop::End), ("length", Stop::Length), ("content_filter", Stop::Filtered)] {
+            let end = json!({"choices": [{"delta": {}, "finish_reason": reason}]});
+            assert_eq!(answer(&[end]).stop, Some(stop));
+        }
+        let usage = json!({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}});
+        let usage = answer(&[usage]).usage;
+        assert_eq!((usage.input_tokens, usage.output_tokens), (7, 3));
+    }
+
+    #[test]
+    fn a_whole_message_and_a_refusal_are_text() {
+        let whole = json!({"choices": [{"message": {"content": "a", "refusal": "b"}, "finish_reason": "stop"}]});
+        assert_eq!(answer(&[whole]).text, "ab");
+        let failed = json!({"error": {"message": "overloaded"}});
+        let outcome = feed(&failed, &mut PartialAnswer::default(), &mut |_| ()).unwrap();
+        assert_eq!(outcome, EventOutcome::Failed("overloaded".into()));
+    }
+}

@@ -133,3 +133,36 @@ pub(crate) fn parsed(text: &str) -> Value {
     }
     serde_json::from_str(text).ok().filter(Value::is_object).unwrap_or_else(|| text.into())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn arguments_are_an_object_or_the_text_of_the_model() {
+        assert_eq!(parsed(" "), json!({}));
+        assert_eq!(parsed(r#"{"a": 1}"#), json!({"a": 1}));
+        for text in ["[1]", "{broken", "a"] {
+            assert_eq!(parsed(text), json!(text));
+            assert_eq!(as_object(&parsed(text)), json!({"unreadable_arguments": text}));
+        }
+        assert_eq!(as_object(&json!({"a": 1})), json!({"a": 1}));
+    }
+
+    #[test]
+    fn a_wire_format_is_made_once() {
+        let declarations = Declarations::from(vec![]);
+        assert_eq!(declarations.spelled(WireFormat::Chat, |_| json!([1])), "[1]");
+        assert_eq!(declarations.spelled(WireFormat::Chat, |_| json!([2])), "[1]");
+        assert_eq!(declarations.spelled(WireFormat::Gemini, |_| json!([2])), "[2]");
+    }
+
+    #[test]
+    fn a_message_is_kept_with_its_role() {
+        let message = Message::Result { id: "a".into(), name: "work".into(), text: "{}".into(), is_error: false };
+        let json = serde_json::to_value(&message).unwrap();
+        assert_eq!(json["role"], "result");
+        assert_eq!(serde_json::from_value::<Message>(json).unwrap(), message);
+    }
+}

@@ -103,3 +103,52 @@ pub(crate) fn is_about_length(said: &str) -> bool {
         .any(|words| said.contains(words))
         || said.contains("input token count") && said.contains("exceed")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_the_length_are_recognised() {
+        for said in [
+            "This model's maximum context length is 8192 tokens.",
+            "prompt is too long: 210000 tokens > 200000 maximum",
+            "The input token count (1200000) exceeds the maximum number of tokens allowed",
+            "the request exceeds the available context size",
+        ] {
+            assert!(is_about_length(said), "{said}");
+        }
+        for said in ["Rate limit reached", "input token count is missing", "the server is overloaded"] {
+            assert!(!is_about_length(said), "{said}");
+        }
+    }
+
+    fn read(provider: Provider, events: &[&str]) -> (Result<(), Failure>, PartialAnswer, bool) {
+        let redactor = Redactor::default();
+        let mut reader = Reader { provider, redactor: &redactor, done: false, any: false };
+        let mut answer = PartialAnswer::default();
+        let outcome = events.iter().try_for_each(|event| reader.take(event, &mut answer, &mut |_| ()));
+        (outcome, answer, reader.done)
+    }
+
+    #[test]
+    fn events_become_an_answer_until_its_end() {
+        let hello = r#"{"choices":[{"delta":{"content":"Hello"}}]}"#;
+        let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
+        let (outcome, answer, done) = read(Provider::OpenAi, &["", hello, stop, "[DONE]", hello]);
+        assert!(outcome.is_ok() && done);
+        assert_eq!(answer.text, "Hello");
+        // Some servers give no other reason for the end, which must come after an event.
+        assert!(read(Provider::OpenAi, &[hello, "[DONE]"]).2);
+        assert!(!read(Provider::OpenAi, &["[DONE]"]).2);
+        assert!(read(Provider::OpenAi, &["{broken"]).0.is_err());
+    }
+
+    #[test]
+    fn a_reported_failure_may_be_tried_again_but_not_one_about_the_length() {
+        let (outcome, ..) = read(Provider::OpenAi, &[r#"{"error":{"message":"overloaded"}}"#]);
+        assert!(matches!(outcome, Err(Failure::Again { .. })));
+        let (outcome, ..) = read(Provider::OpenAi, &[r#"{"error":{"message":"maximum context length exceeded"}}"#]);
+        assert!(outcome.is_err() && !matches!(outcome, Err(Failure::Again { .. })));
+    }
+}

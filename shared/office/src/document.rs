@@ -131,3 +131,18 @@ impl OfficeDocument {
         Ok(ByteSource::Memory(markdown?.into_bytes()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_told_by_their_first_bytes() {
+        assert!(OfficeDocument::may_start_with(b"%PDF-1.7") && OfficeDocument::may_start_with(b"PK\x03\x04"));
+        assert!(!OfficeDocument::may_start_with(b"<html>") && !OfficeDocument::may_start_with(b""));
+        let open = |bytes: &[u8]| OfficeDocument::open(&ByteSource::Memory(bytes.to_vec())).unwrap();
+        assert_eq!(open(b"%PDF-1.7\n").map(|document| document.format()), Some(OfficeFormat::Pdf));
+        assert!(open(b"PK\x03\x04 and no archive").is_none() && open(b"text").is_none());
+        assert_eq!((OfficeFormat::Odt.name(), OfficeFormat::Epub.mime_type()), ("ODT", "application/epub+zip"));
+    }
+}

@@ -112,3 +112,50 @@ impl Html {
         self.out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_nested_and_blank_text_has_none() {
+        let mut out = String::new();
+        push_marked(&mut out, "a", &[(true, "b"), (false, "i"), (true, "u")]);
+        push_marked(&mut out, " ", &[(true, "b")]);
+        push_marked(&mut out, "7", &Shift::Above.marks());
+        assert_eq!(out, "<b><u>a</u></b> <sup>7</sup>");
+    }
+
+    #[test]
+    fn items_open_and_close_the_lists_around_them() {
+        let mut html = Html::default();
+        html.item(0, false, "a");
+        html.item(1, true, "b");
+        html.item(0, false, "c");
+        html.more("d");
+        html.item(0, true, "e");
+        html.block("p", " ");
+        html.block("p", "f");
+        let expected = "<ul><li>a<ol><li>b</li></ol>\n</li>\n<li>c<p>d</p></li></ul>\n<ol><li>e</li></ol>\n<p>f</p>\n";
+        assert_eq!(html.finish(), expected);
+    }
+
+    #[test]
+    fn lines_of_code_form_one_block() {
+        let mut html = Html::default();
+        html.code("a");
+        html.code("b");
+        html.more("c");
+        assert_eq!(html.finish(), "<pre><code>a\nb\n</code></pre>\n<p>c</p>\n");
+    }
+
+    #[test]
+    fn notes_without_text_are_left_out() {
+        let mut html = Html::default();
+        html.notes(Html::default());
+        let mut notes = Html::default();
+        notes.block("p", "say it");
+        html.notes(notes);
+        assert_eq!(html.finish(), "<blockquote><p>Notes:</p>\n<p>say it</p>\n</blockquote>\n");
+    }
+}

@@ -154,3 +154,36 @@ pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Ve
         None => Ok(missing),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_have_the_names_of_their_packages() {
+        let package =
+            |manager: &str, program| MANAGERS.iter().find(|known| known.program == manager).unwrap().package(program);
+        for (manager, program, expected) in [
+            ("apt-get", "pdftotext", "poppler-utils"),
+            ("pacman", "pdftotext", "poppler"),
+            ("zypper", "pdftotext", "poppler-tools"),
+            ("dnf", "Xvfb", "xorg-x11-server-Xvfb"),
+            ("apk", "java", "openjdk21-jre-headless"),
+            ("apt-get", "firefox", "firefox-esr"),
+            ("dnf", "firefox", "firefox"),
+            ("brew", "git", "git"),
+        ] {
+            assert_eq!(package(manager, program), expected, "{manager}: {program}");
+        }
+    }
+
+    #[test]
+    fn no_manager_asks_a_question() {
+        for manager in MANAGERS {
+            assert!(!manager.browser.is_empty(), "{}", manager.program);
+            let answers = ["--yes", "--assumeyes", "--non-interactive", "--noconfirm", "--accept-package-agreements"];
+            let is_silent = manager.install.iter().any(|word| answers.contains(word));
+            assert!(is_silent || ["apk", "brew"].contains(&manager.program), "{}", manager.program);
+        }
+    }
+}

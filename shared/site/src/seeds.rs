@@ -83,3 +83,19 @@ pub(crate) fn as_folder(prefix: &Url) -> Url {
     }
     folder
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_a_folder_without_its_query_being_one() {
+        for (prefix, folder) in [
+            ("https://a.example/docs", "https://a.example/docs/"),
+            ("https://a.example/docs/", "https://a.example/docs/"),
+            ("https://a.example", "https://a.example/"),
+        ] {
+            assert_eq!(as_folder(&Url::parse(prefix).unwrap()).as_str(), folder);
+        }
+    }
+}

@@ -213,3 +213,17 @@ fn forms(url: &Url) -> Vec<String> {
     };
     paths.into_iter().flatten().map(form).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_is_a_form_of_a_page_or_of_its_folder() {
+        let forms = |url: &str| forms(&Url::parse(url).unwrap());
+        assert_eq!(forms("https://a.example/b.md"), ["https://a.example/b", "https://a.example/b.html"]);
+        let of_folder = forms("https://a.example/b/index.html.md");
+        assert!(of_folder.contains(&key(&Url::parse("https://a.example/b/").unwrap())), "{of_folder:?}");
+        assert!(forms("https://a.example/b.html").is_empty());
+    }
+}

@@ -488,3 +488,6 @@ fn unchanged_page(
     let outcome = VisitOutcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
     Visited { links, also, ..outcome.into() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -84,3 +84,24 @@ fn identify_sniffed(sniffed: Sniffed, sample: &[u8], prior: &Prior) -> Option<Id
     };
     Some(Identified { encoding, mark: 0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_and_bytes_tell_the_encoding() {
+        let name =
+            |bytes: &[u8]| identify_bytes(bytes, &Prior::default()).map(|found| found.encoding.name().to_owned());
+        assert_eq!(name("潮汐".as_bytes()).as_deref(), Some("UTF-8"));
+        assert_eq!(name(b"\xff\xfea\0b\0").as_deref(), Some("UTF-16LE"));
+        assert_eq!(name(b"\x1b$B$\"$$\x1b(B\n").as_deref(), Some("ISO-2022-JP"));
+    }
+
+    #[test]
+    fn text_after_a_long_start_of_ascii_is_looked_at() {
+        let late = [vec![b'a'; SAMPLE * 2], "。".as_bytes().to_vec()].concat();
+        let found = identify_bytes(&late, &Prior::default()).unwrap();
+        assert_eq!((found.encoding.name(), found.mark), ("UTF-8", 0));
+    }
+}

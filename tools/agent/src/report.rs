@@ -105,3 +105,18 @@ impl RunReport {
         fail(error)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_reported_once() {
+        let report = RunReport::new(Form::Json, true);
+        assert!(report.first().is_some());
+        assert!(report.first().is_none());
+        // The second end is not reported, and fails.
+        let end = report.end(&Ok(End::Left), None);
+        assert_eq!(format!("{end:?}"), format!("{:?}", ExitCode::FAILURE));
+    }
+}

@@ -89,3 +89,28 @@ fn start_at(root: &Path) -> Result<(), Error> {
             .detail("argument", "--project-root")
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_the_host_are_absolute_and_of_their_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let file_path = folder.path().join("list.txt");
+        std::fs::write(&file_path, "").unwrap();
+        let named = |path: &Path| path.to_str().unwrap().to_owned();
+        let with_points = named(&folder.path().join("x/..").join("."));
+        std::fs::create_dir(folder.path().join("x")).unwrap();
+        let real = named(&folder.path().canonicalize().unwrap());
+        assert_eq!(directory("--kb-root", &with_points).unwrap(), real);
+        for (result, reason) in [
+            (directory("--kb-root", &named(&file_path)), "it is not a directory"),
+            (file("--config", &real), "it is not a file"),
+            (file("--config", &named(&folder.path().join("none"))), "No such file"),
+        ] {
+            let error = result.unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.message().contains(reason), "{error}");
+        }
+    }
+}

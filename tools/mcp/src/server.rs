@@ -369,3 +369,36 @@ fn spelled(value: &Value) -> String {
     let _ = json::write(value, Charset::Utf8, &mut out);
     String::from_utf8_lossy(&out).trim_end().to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_instructions_name_only_offered_tools() {
+        let text = instructions(|name| name == "read_file");
+        assert!(text.contains("read_file reads a document.") && !text.contains("browser_"), "{text}");
+        assert!(instructions(|_| false).starts_with("Tools that gather web pages"));
+    }
+
+    #[test]
+    fn an_image_is_taken_out_of_the_answer() {
+        let (answer, image) = without_image(json!({"mime_type": "image/png", "data": "AAAA", "width": 1}));
+        assert_eq!(answer, json!({"mime_type": "image/png", "width": 1}));
+        assert!(image.is_some());
+        for answer in [json!({"mime_type": "image/svg+xml", "data": "<svg/>"}), json!({"data": "x"})] {
+            assert_eq!(without_image(answer.clone()).0, answer, "it is text");
+        }
+    }
+
+    #[test]
+    fn the_code_of_an_error_stands_before_its_json() {
+        let error = ARGUMENT_ERROR.error("no").remedy("Do.");
+        let result = serde_json::to_value(result(Err(error), false)).unwrap();
+        assert_eq!(result["isError"], true);
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("ARGUMENT_ERROR\n{"), "{text}");
+        assert!(result["structuredContent"].is_null());
+    }
+}

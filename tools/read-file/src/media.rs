@@ -93,3 +93,20 @@ fn image_mime(kind: ImageType, head: &[u8]) -> Option<&'static str> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_brand_of_a_container_tells_images_from_others() {
+        let heif = |brand: &[u8; 4]| [b"\0\0\0\x18ftyp".as_slice(), brand, b"\0\0\0\0"].concat();
+        assert_eq!(brand(&heif(b"mif1")), Some(b"mif1".as_slice()));
+        assert_eq!((brand(b"\0\0\0\x18moov1234"), brand(b"\0\0\0")), (None, None));
+        let unknown = ImageType::Heif(imagesize::Compression::Unknown);
+        assert_eq!(image_mime(unknown, &heif(b"mif1")), Some("image/heif"));
+        assert_eq!(image_mime(unknown, &heif(b"qt  ")), None);
+        assert_eq!(image_mime(ImageType::Heif(imagesize::Compression::Av1), b""), Some("image/avif"));
+        assert_eq!(image_mime(ImageType::Png, b""), Some("image/png"));
+    }
+}

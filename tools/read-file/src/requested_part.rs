@@ -127,3 +127,48 @@ impl RequestedPart {
         next
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn part(lines: Lines, column: u64) -> RequestedPart {
+        RequestedPart { lines, column, caller: Caller::Model }
+    }
+
+    fn lines(offset: u64, limit: Option<u64>, arguments: LineArguments) -> Lines {
+        Lines::From { offset, limit, arguments }
+    }
+
+    #[test]
+    fn the_next_page_is_named_by_the_arguments_of_this_one() {
+        for (lines, shown, expected) in [
+            (lines(10, Some(5), LineArguments::Offset), 5, json!({"offset": 15})),
+            (lines(9, None, LineArguments::StartLine), 5, json!({"start_line": 15})),
+            (lines(9, Some(20), LineArguments::EndLine), 5, json!({"start_line": 15, "end_line": 34})),
+            (Lines::Tail(50), 20, json!({"tail": 30})),
+        ] {
+            assert_eq!(Value::Object(part(lines, 0).next(shown, Some(100), None)), expected, "{lines:?}");
+        }
+        // A text that is shorter than the tail.
+        assert_eq!(Value::Object(part(Lines::Tail(50), 0).next(2, Some(10), None)), json!({"tail": 8}));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_goes_on_at_its_column() {
+        let first = part(lines(0, None, LineArguments::Offset), 100);
+        assert_eq!(Value::Object(first.next(1, None, Some(50))), json!({"offset": 0, "column_offset": 150}));
+        assert_eq!(Value::Object(first.next(3, None, Some(50))), json!({"offset": 2, "column_offset": 50}));
+        assert_eq!(Value::Object(first.next(3, None, None)), json!({"offset": 3, "column_offset": 0}));
+    }
+
+    #[test]
+    fn arguments_are_spelled_for_the_caller() {
+        let part = part(Lines::Tail(1), 0);
+        let next = Map::from_iter([("start_line".to_owned(), json!(7))]);
+        assert_eq!(part.spelled(&next), "start_line 7");
+        assert_eq!(RequestedPart { caller: Caller::Person, ..part }.spelled(&next), "--start-line 7");
+        assert!(!part.is_all() && RequestedPart { lines: lines(0, None, LineArguments::Offset), ..part }.is_all());
+    }
+}

@@ -267,3 +267,18 @@ fn part(line: &[u8], start: usize) -> (String, usize) {
     let skipped = column.saturating_sub(LINE / 4);
     (String::from_utf8_lossy(end).chars().skip(skipped).take(LINE).collect(), column + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_cut_around_the_match() {
+        assert_eq!(part("潮 tide\r\n".as_bytes(), 4), ("潮 tide".to_owned(), 3));
+        let line = format!("{}needle{}", "a".repeat(LINE * 2), "b".repeat(LINE * 2));
+        let (text, column) = part(line.as_bytes(), LINE * 2);
+        assert_eq!((text.chars().count(), column), (LINE, LINE * 2 + 1));
+        assert!(text.contains("aaneedlebb"), "{text}");
+        assert!(part(line.as_bytes(), 0).0.starts_with('a'));
+    }
+}

@@ -233,3 +233,22 @@ fn error_message(body: &Value) -> String {
     let text = paths.iter().find_map(|path| body.pointer(path)?.as_str());
     text.map_or_else(|| body.to_string(), str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_of_an_error_is_where_each_engine_has_it() {
+        for (body, message) in [
+            (json!({"error": {"message": "a", "detail": "b"}}), "a"),
+            (json!({"error": {"detail": "b"}}), "b"),
+            (json!({"detail": {"error": "c"}}), "c"),
+            (json!({"detail": "d"}), "d"),
+            (json!({"error": "e"}), "e"),
+            (json!({"other": 1}), "{\"other\":1}"),
+        ] {
+            assert_eq!(error_message(&body), message, "{body}");
+        }
+    }
+}

@@ -88,3 +88,55 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::ElementId;
+
+    fn node(role: &'static str, name: &str, url: Option<&str>) -> Node {
+        Node {
+            element_id: ElementId { session: None, frame: "T".into(), node: 1 },
+            role,
+            name: name.into(),
+            value: String::new(),
+            states: vec![],
+            url: url.map(str::to_owned),
+            under: "Part".into(),
+            is_own: true,
+            is_main: true,
+            is_chosen: true,
+            within: None,
+        }
+    }
+
+    #[test]
+    fn elements_of_one_name_are_numbered_and_equal_links_listed_once() {
+        let nodes = [
+            node("button", "Save", None),
+            node("", "text", None),
+            node("link", "Home", Some("/")),
+            node("button", "Save", None),
+            node("link", "Home", Some("/")),
+            node("button", "", None),
+        ];
+        let listed = list(&nodes);
+        let names: Vec<_> = listed.iter().map(|(index, element)| (*index, element.element.as_str())).collect();
+        assert_eq!(names, [(0, "button:Save [1]"), (2, "link:Home"), (3, "button:Save [2]"), (5, "button: [1]")]);
+        assert_eq!((listed[0].1.under.as_deref(), listed[1].1.under.as_deref()), (Some("Part"), None));
+    }
+
+    #[test]
+    fn states_and_values_are_shown_and_long_names_cut() {
+        let mut field = node("textbox", &"x".repeat(100), None);
+        (field.value, field.states) = ("given".into(), vec!["disabled", "required"]);
+        let mut file = node("file", "Upload", None);
+        file.value = "C:\\fakepath\\a".into();
+        let listed = list(&[field, file]);
+        let (field, file) = (&listed[0].1, &listed[1].1);
+        assert_eq!(field.element, format!("textbox:{}…", "x".repeat(SHOWN_NAME)));
+        assert_eq!((field.state.as_deref(), field.value.as_deref()), (Some("disabled, required"), Some("given")));
+        assert_eq!(file.value, None, "a browser shows no real path");
+        assert_eq!(shortened("a bc", 2), "a…");
+    }
+}

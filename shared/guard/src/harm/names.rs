@@ -181,3 +181,47 @@ pub(super) fn line_fetches(line: &str) -> bool {
         unwrapped(&words).first().is_some_and(|first| is_fetcher(first))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_command_of_a_wrapper_is_found() {
+        for (line, command) in [
+            ("sudo -u root rm -rf a", "rm -rf a"),
+            ("env A=b nice -n 5 /usr/bin/python3.12 x.py", "/usr/bin/python3.12 x.py"),
+            ("timeout 5 xargs curl", "curl"),
+            ("cargo build", "cargo build"),
+            ("sudo", "sudo"),
+        ] {
+            assert_eq!(unwrapped(&words(line)), words(command), "{line}");
+        }
+        assert_eq!(stages(&words("sudo nohup mkfs.ext4 /dev/sda")).count(), 3);
+    }
+
+    #[test]
+    fn programs_are_known_by_their_name_without_the_folder() {
+        assert!(is_wrapper("/usr/bin/sudo") && is_shell("/bin/zsh") && is_fetcher("/usr/bin/curl"));
+        assert!(is_interpreter("python3.13") && !is_interpreter("python3x") && is_formatter("mkfs.xfs"));
+        assert!(deletes("shred") && !deletes("ls"));
+    }
+
+    #[test]
+    fn a_line_fetches_only_by_a_command() {
+        assert!(fetches(&words("sudo wget http://a.example")));
+        assert!(line_fetches("cd a && curl -s b | tee c"));
+        assert!(!line_fetches("echo curl") && !line_fetches("grep -r curl ."));
+        assert!(line_fetches(&format!("curl {}", "x".repeat(PARSED))), "a long line is not parsed");
+    }
+
+    #[test]
+    fn a_command_that_prints_says_its_arguments() {
+        assert_eq!(says(&words("echo -n a b\\nc")).as_deref(), Some("a b\nc"));
+        assert_eq!(says(&words("cat a")), None);
+    }
+}

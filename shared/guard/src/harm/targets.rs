@@ -196,3 +196,18 @@ pub(super) fn is_disk(text: &str) -> bool {
     ];
     kinds.iter().any(|kind| name.starts_with(kind))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disks_and_memory_are_devices_of_these_names() {
+        for path in ["/dev/sda", "/dev/../dev/nvme0n1", "/dev/mapper/x", "/dev/mem"] {
+            assert!(is_disk(path), "{path}");
+        }
+        for path in ["/dev/null", "/dev/tty", "sda", "/deva/sda"] {
+            assert!(!is_disk(path), "{path}");
+        }
+    }
+}

@@ -367,3 +367,18 @@ fn escapes(text: &str) -> String {
     }
     says + rest
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_value_is_shown_as_its_variable() {
+        let named = format!("rm {UNKNOWN}DIR{NAMED}/a");
+        assert_eq!((quoted(&named).as_str(), is_definite(&named)), ("rm $DIR/a", true));
+        let unknown = format!("{UNKNOWN}{WEB}/a {UNKNOWN}not a name{NAMED}");
+        assert_eq!(quoted(&unknown), format!("…/a …not a name{NAMED}"));
+        assert!(!is_definite(&unknown));
+        assert!(is_definite("plain") && quoted("plain") == "plain");
+    }
+}

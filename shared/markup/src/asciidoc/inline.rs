@@ -98,3 +98,55 @@ pub(super) fn link(text: &str, out: &mut String) -> Option<usize> {
     }
     Some(taken)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(read: impl Fn(&mut String) -> Option<usize>) -> Option<(String, usize)> {
+        let mut out = String::new();
+        read(&mut out).map(|length| (out, length))
+    }
+
+    #[test]
+    fn code_is_fenced_by_more_ticks_than_it_has() {
+        assert_eq!(of(|out| code("`a` b", '`', out)), Some(("`a`".into(), 3)));
+        assert_eq!(of(|out| code("``a`b``", '`', out)), Some(("``a`b``".into(), 7)));
+        assert_eq!(of(|out| code("`+{a}+`", '`', out)), Some(("`{a}`".into(), 7)));
+        assert_eq!(of(|out| code("++a++", '+', out)), Some(("a".into(), 5)));
+        assert_eq!(of(|out| code("`a\n\nb`", '`', out)), None);
+    }
+
+    #[test]
+    fn one_sign_marks_words_and_two_mark_parts() {
+        assert_eq!(of(|out| marked("*bold* x", "**", '*', true, out)), Some(("**bold**".into(), 6)));
+        assert_eq!(of(|out| marked("**b**old", "**", '*', false, out)), Some(("**b**".into(), 5)));
+        assert_eq!(of(|out| marked("*a*b", "**", '*', true, out)), None);
+        assert_eq!(of(|out| marked("* a*", "**", '*', true, out)), None);
+    }
+
+    #[test]
+    fn links_have_their_text_in_brackets() {
+        for (text, expected, rest) in [
+            ("https://a.example[Site^] b", "[Site](https://a.example)", " b"),
+            ("https://a.example/x. End", "<https://a.example/x>", ". End"),
+            ("link:b.html[B,window=_blank]", "[B](b.html)", ""),
+            ("xref:c.adoc[]", "[c.adoc](c.adoc)", ""),
+            ("image:d.png[Alt,200]", "![Alt](d.png)", ""),
+            ("menu:File[Save]", "`File > Save`", ""),
+            ("footnote:[why]", " (why)", ""),
+        ] {
+            let (out, length) = of(|out| link(text, out)).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((out.as_str(), &text[length..]), (expected, rest), "{text}");
+        }
+        assert_eq!(of(|out| link("note: text", out)), None);
+    }
+
+    #[test]
+    fn references_and_anchors_are_read() {
+        assert_eq!(of(|out| reference("<<a,The _part_>> x", out)), Some(("The _part_".into(), 16)));
+        assert_eq!(of(|out| reference("<<_tides>>", out)), Some(("tides".into(), 10)));
+        assert_eq!(of(|out| reference("<<>>", out)), None);
+        assert_eq!((anchor("[[a]] b"), anchor("[.role]#b#"), anchor("[.role] b")), (Some(5), Some(7), None));
+    }
+}

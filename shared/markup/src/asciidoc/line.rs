@@ -134,3 +134,55 @@ pub(super) fn is_specifier(text: &str) -> bool {
         })
         && (text.len() == 1 || text.contains(['+', '*', '<', '>', '^', '.']))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attribute_entries_have_a_name_and_a_value() {
+        assert_eq!(attribute(":toc: left"), Some(("toc", " left")));
+        assert_eq!(attribute(":!toc:"), Some(("!toc", "")));
+        for line in ["::", ":a b: c", ":a:b", "a: b"] {
+            assert_eq!(attribute(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_style_names_kind_and_language() {
+        let style = style_of("[source%linenums,\"rust\",start=3]").unwrap();
+        assert_eq!((style.name().as_str(), style.language()), ("source", "rust"));
+        assert_eq!(style_of("[,language=c]").unwrap().language(), "c");
+        assert_eq!(style_of("[quote, \"A, B\"]").unwrap().words, ["quote", "A, B"]);
+        assert_eq!(style_of("[[anchor]]").unwrap().name(), "");
+        assert!(style_of("[source").is_none());
+    }
+
+    #[test]
+    fn headings_items_and_terms_are_told_from_text() {
+        assert_eq!(heading("== Tides =="), Some((2, "Tides")));
+        assert_eq!((heading("======= a"), heading("==a"), heading("= ")), (None, None, None));
+        assert_eq!(item("** nested"), Some(("**", "nested")));
+        assert_eq!(item("12. twelfth"), Some(("1.", "twelfth")));
+        assert_eq!(item("<.> callout"), Some(("<.>", "callout")));
+        assert_eq!((item("-- a"), item("*a")), (None, None));
+        assert_eq!(bullet(".."), "1. ");
+        assert_eq!(term("Ebb:: falling water"), Some(("Ebb", "falling water")));
+        assert_eq!((term("std::io"), term(":: a")), (None, None));
+    }
+
+    #[test]
+    fn blocks_have_delimiters() {
+        assert_eq!(delimiter("----"), Some(("----", "")));
+        assert_eq!(delimiter("--"), Some(("--", "")));
+        assert_eq!(delimiter("```rust"), Some(("```", "rust")));
+        assert_eq!((delimiter("---"), delimiter("--a-")), (None, None));
+    }
+
+    #[test]
+    fn cells_are_separated_by_bars() {
+        assert_eq!(split_cells("|a |b \\| c"), ["", "a ", "b | c"]);
+        assert_eq!(split_cells("2+|wide a|cell"), ["", "wide ", "cell"], "formats of cells are left out");
+        assert!(is_specifier("^.^s") && is_specifier("h") && !is_specifier("as") && !is_specifier(""));
+    }
+}

@@ -147,3 +147,37 @@ pub(crate) fn fields(line: &str) -> Vec<String> {
     fields.push(field.trim().to_owned());
     fields
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_has_rows_of_several_lines_and_wide_cells() {
+        let lines = ["+---+---+", "| a | b |", "|   | c |", "+===+===+", "| wide  |", "+---+---+", "text"];
+        let (rows, end) = table(&lines, 0).unwrap();
+        assert_eq!(rows, [["a\n", "b\nc"], ["wide", ""]]);
+        assert_eq!(end, 6);
+        assert!(table(&["+---+", "text"], 0).is_none());
+    }
+
+    #[test]
+    fn a_simple_table_has_columns_below_its_border() {
+        let lines = ["===  ====", "a    b", "===  ====", "1    two", "     more", "===  ====", "", "text"];
+        let (rows, end) = table(&lines, 0).unwrap();
+        assert_eq!(rows, [["a", "b"], ["1", "two more"]]);
+        assert_eq!(end, 6);
+        assert!(table(&["===  ====", "a    b"], 0).is_none(), "it has no end");
+    }
+
+    #[test]
+    fn a_list_table_has_a_list_for_each_row() {
+        let lines = ["* - a", "  - b", "    c", "* - d", "  -"];
+        assert_eq!(list(&lines), [vec!["a", "b c"], vec!["d", ""]]);
+    }
+
+    #[test]
+    fn fields_may_be_in_quotes() {
+        assert_eq!(fields(" a, \"b, c\" ,"), ["a", "b, c", ""]);
+    }
+}

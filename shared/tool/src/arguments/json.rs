@@ -152,3 +152,42 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| unit(pair)).collect();
     String::from_utf16(&units).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_stand_in_their_order() {
+        let members = read_json("\u{feff}{\"b\": 1, \"a\": [\"x\"]}").unwrap();
+        assert_eq!(members.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(), ["b", "a"]);
+        assert_eq!(read_json("  \n").unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_not_one_object_is_refused() {
+        for text in ["[]", "1", "{", "{} {}", "{\"a\": }", "null"] {
+            let error = read_json(text).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR), "{text}: {error}");
+            assert!(error.message().starts_with("the arguments are not a JSON object"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_occurs_twice_is_found_at_any_depth() {
+        for text in ["{\"a\": 1, \"a\": 2}", "{\"x\": [{\"b\": {\"a\": 1, \"c\": 0, \"a\": 1}}]}"] {
+            let error = check_keys(text.as_bytes()).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.message().contains('a'), "{text}: {error}");
+        }
+        for text in ["{\"a\": {\"a\": 1}, \"b\": [{\"a\": 1}, {\"a\": 2.5}]}", "not JSON", "[true, null, -1, \"s\"]"] {
+            assert!(check_keys(text.as_bytes()).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn powershell_s_utf_16_is_read() {
+        let bytes: Vec<u8> = "{\"a\"".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(utf16(&bytes, u16::from_le_bytes).as_deref(), Some("{\"a\""));
+        assert_eq!(utf16(&[0xd8, 0x00], u16::from_be_bytes), None, "half of a pair");
+    }
+}

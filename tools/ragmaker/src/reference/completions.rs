@@ -94,3 +94,22 @@ fn fish_words(name: &str, command: &Command) -> String {
     let of_command = |part: &Command| line(part, &format!(" -n '__fish_seen_subcommand_from {}'", part.get_name()));
     line(command, "") + &command.get_subcommands().map(of_command).collect::<String>()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powershell_has_each_using_once_and_first() {
+        let scripts = [("a", "using namespace X\nfunction a"), ("b", "using namespace X\nfunction b")]
+            .map(|(name, script)| (name.to_owned(), format!("{script}\n").into_bytes()));
+        assert_eq!(joined(Shell::PowerShell, &scripts), "using namespace X\nfunction a\nfunction b\n");
+        assert!(joined(Shell::Bash, &scripts).ends_with("using namespace X\nfunction b\n"));
+    }
+
+    #[test]
+    fn an_unknown_shell_is_refused() {
+        let error = run(&Arguments { shell: "tcsh".into(), dir: None }, &[]).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR) && error.remediation().contains("powershell"));
+    }
+}

@@ -116,3 +116,14 @@ impl Reader<'_, '_, '_> {
 pub(super) fn module_name(text: &str) -> String {
     text.trim_start_matches("node:").replace('/', ".")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_node_have_names_with_points() {
+        assert_eq!(module_name("node:fs/promises"), "fs.promises");
+        assert_eq!(module_name("child_process"), "child_process");
+    }
+}

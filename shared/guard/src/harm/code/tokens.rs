@@ -273,3 +273,65 @@ impl Lexer<'_> {
         text.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(text: &str) -> Token {
+        Token::Name(text.into())
+    }
+
+    fn string(text: &str) -> Token {
+        Token::Text(text.into())
+    }
+
+    #[test]
+    fn names_texts_and_signs_are_told_apart() {
+        let code = "os.remove('a\\x2fb') # gone\nx = 1e3";
+        let expected = [
+            name("os.remove"),
+            Token::Sign('('),
+            string("a/b"),
+            Token::Sign(')'),
+            Token::End,
+            name("x"),
+            Token::Sign('='),
+            Token::Number,
+        ];
+        assert_eq!(tokens(code, Language::Python), expected);
+    }
+
+    #[test]
+    fn a_text_with_expressions_is_its_parts() {
+        let joined = [
+            Token::Sign('('),
+            string("a/"),
+            Token::Sign('+'),
+            name("x"),
+            Token::Sign('+'),
+            string(""),
+            Token::Sign(')'),
+        ];
+        assert_eq!(tokens("f'a/{x!r}'", Language::Python), joined);
+        assert_eq!(tokens("`a/${x}`", Language::Script), joined);
+        assert_eq!(tokens("\"a/#{x}\"", Language::Ruby), joined);
+        assert_eq!(tokens("'a/{x}'", Language::Python), [string("a/{x}")]);
+    }
+
+    #[test]
+    fn a_line_between_backticks_is_run() {
+        let run = [name("system"), Token::Sign('('), string("rm -rf a"), Token::Sign(')')];
+        assert_eq!(tokens("`rm -rf a`", Language::Ruby), run);
+        assert_eq!(tokens("qx(rm -rf a)", Language::Perl), run);
+        assert_eq!(tokens("%x{rm -rf a}", Language::Ruby), run);
+    }
+
+    #[test]
+    fn quotes_may_be_three() {
+        assert_eq!(tokens("'''a'b'''", Language::Python), [string("a'b")]);
+        assert_eq!(tokens("''", Language::Python), [string("")]);
+        assert_eq!(tokens("// a\nb", Language::Script), [Token::End, name("b")]);
+        assert_eq!(Language::of("php"), Language::Perl);
+    }
+}
