@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_is_not_told_as_text() {
+    fn an_image_is_not_told_as_text() {
         let answer = json!({"status": "success", "mime_type": "image/png", "data": "AAAA", "width": 1});
         let outcome = ToolOutcome::of(Ok(answer), Duration::ZERO);
         assert!(!outcome.text.contains("AAAA") && outcome.text.contains("width"));

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_size_of_a_picture_is_in_its_head() {
+    fn the_size_of_an_image_is_in_its_head() {
         let mut head = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
         head.extend([0, 0, 5, 0, 0, 0, 2, 208, 8, 6]);
         assert_eq!(size(&STANDARD.encode(&head)), Some((1280, 720)));

@@ -13,7 +13,7 @@ fn page(visited: Visited) -> PageResult {
 #[test]
 fn what_is_no_page_is_refused_and_a_failure_fails() {
     for (error, verdict) in [
-        (NOT_A_PAGE.error("a picture"), PageVerdict::Refused),
+        (NOT_A_PAGE.error("an image"), PageVerdict::Refused),
         (EMPTY_CONTENT.error("empty"), PageVerdict::Refused),
         (NotFollowed::Outside.error("https://b.example/".to_owned()), PageVerdict::Refused),
         (ARGUMENT_ERROR.error("no"), PageVerdict::Failed),
