@@ -9,6 +9,7 @@ mod interrupts;
 mod kills;
 mod lines;
 mod run_endings;
+mod start;
 mod terminal;
 mod tools;
 

@@ -1,7 +1,7 @@
 //! `RAGMAKER_LOG`: one JSON line for every call.
 #![cfg(unix)]
 
-use std::{fs, io::Write, process::Command};
+use std::{fs, io::Write, os::unix::fs::PermissionsExt, process::Command};
 
 use ragmaker_tests::{
     mcp::Client,
@@ -67,6 +67,7 @@ fn each_call_is_a_line() {
     );
     assert_eq!(found.len(), 4);
     assert!(!fs::read_to_string(&log).unwrap().contains("secret"), "contents are not logged");
+    assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
 #[test]

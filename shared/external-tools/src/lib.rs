@@ -15,7 +15,7 @@
 //! use ragmaker_external_tools::{RunContext, load};
 //! # let config = ragmaker_config::Config::load(".".as_ref(), &Default::default())?;
 //! let context = RunContext { root: "/home/me/project".into(), ..RunContext::default() };
-//! let loaded = load(&config, &context, &|name| name == "read_file", &|| false)?;
+//! let loaded = load(&config, &context, &|name| name == "read_file", &|_, _| (), &|| false)?;
 //! for tool in &loaded.tools {
 //!     println!("{}: {}", tool.name, tool.description);
 //! }
@@ -35,7 +35,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ragmaker_config::{Config, McpServer};
@@ -78,6 +78,15 @@ pub struct Loaded {
     pub tools: Vec<Tool>,
     /// The entries that were left out, with the reasons.
     pub warnings: Vec<String>,
+    /// The beginnings of the names that the tools of these entries may have had.
+    lost: Vec<String>,
+}
+
+impl Loaded {
+    /// Whether `name` may be that of a tool that was left out. The names in a catalog that cannot be read are unknown.
+    pub fn may_lack(&self, name: &str) -> bool {
+        self.lost.iter().any(|start| name.starts_with(start.as_str()))
+    }
 }
 
 /// A tool of others.
@@ -113,8 +122,9 @@ enum Runner {
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
-/// The external tools that `config` names. `is_taken` knows the names of the host's own. Where `is_cancelled` returns
-/// true, what has not answered yet is left out.
+/// The external tools that `config` names. `is_taken` knows the names of the host's own. `waits` is told again and again
+/// which server has not answered yet, and for how long. Where `is_cancelled` returns true, what has not answered yet is
+/// left out.
 ///
 /// # Errors
 ///
@@ -124,6 +134,7 @@ pub fn load(
     config: &Config,
     context: &RunContext,
     is_taken: &dyn Fn(&str) -> bool,
+    waits: &(dyn Fn(&str, Duration) + Sync),
     is_cancelled: &(dyn Fn() -> bool + Sync),
 ) -> Result<Loaded, Error> {
     let tools = config.tools();
@@ -136,20 +147,26 @@ pub fn load(
     let held = if context.restarts && any { Confinement::of(&context.root) } else { none.clone() };
     let of = |confined: bool| if confined { &held } else { &none };
     for catalog in &tools.catalogs {
-        add(&mut loaded, catalog::read(catalog, context, of(catalog.confined), timeout, is_cancelled), is_taken);
+        add(&mut loaded, catalog::read(catalog, context, of(catalog.confined), timeout, is_cancelled), "", is_taken);
     }
     // A server may take seconds to start: all start in parallel.
+    let begun = Instant::now();
+    let start = |server: &McpServer| {
+        let is_cancelled = || {
+            waits(&server.name, begun.elapsed());
+            is_cancelled()
+        };
+        mcp::tools(server, context, of(server.confined), timeout, &is_cancelled)
+    };
+    let start = &start;
     let started: Vec<_> = thread::scope(|scope| {
-        let starting: Vec<_> = servers
-            .iter()
-            .map(|server| scope.spawn(move || mcp::tools(server, context, of(server.confined), timeout, is_cancelled)))
-            .collect();
+        let starting: Vec<_> = servers.iter().map(|server| scope.spawn(move || start(server))).collect();
         starting.into_iter().map(thread::ScopedJoinHandle::join).collect()
     });
     for (server, outcome) in servers.iter().zip(started) {
         let outcome = outcome.unwrap_or_else(|_| Err("it cannot be read".to_owned()));
         let read = outcome.map_err(|reason| format!("MCP server {}: {reason}", server.name));
-        add(&mut loaded, read, is_taken);
+        add(&mut loaded, read, &mcp::prefix(&server.name), is_taken);
     }
     Ok(loaded)
 }
@@ -157,14 +174,14 @@ pub fn load(
 /// A tool as it was declared, or why it was left out.
 type ParsedCatalog = Result<Vec<Result<Tool, String>>, String>;
 
-fn add(loaded: &mut Loaded, read: ParsedCatalog, is_taken: &dyn Fn(&str) -> bool) {
-    let entries = match read {
-        Ok(entries) => entries,
-        Err(warning) => return loaded.warnings.push(warning),
-    };
-    for entry in entries {
+/// Adds what was read from a source whose tools have names with this `prefix`.
+fn add(loaded: &mut Loaded, read: ParsedCatalog, prefix: &str, is_taken: &dyn Fn(&str) -> bool) {
+    for entry in read.unwrap_or_else(|warning| vec![Err(warning)]) {
         match entry {
-            Err(warning) => loaded.warnings.push(warning),
+            Err(warning) => {
+                loaded.warnings.push(warning);
+                loaded.lost.push(prefix.to_owned());
+            }
             Ok(tool) if is_taken(&tool.name) || loaded.tools.iter().any(|other| other.name == tool.name) => {
                 loaded.warnings.push(format!("the tool {}: there is another of that name", tool.name));
             }

@@ -45,18 +45,33 @@ const POLL: Duration = Duration::from_millis(5);
 const GRACE: Duration = Duration::from_millis(300);
 /// The maximum length in characters of a description.
 const DESCRIPTION: usize = 2_000;
+/// The maximum number of characters that a warning repeats of what the server printed.
+const PRINTED: usize = 300;
 /// The maximum number of characters that an error repeats of what the server printed.
 const MAX_MESSAGE_CHARACTERS: usize = 2_000;
 
-/// A server that runs.
+/// A server. If it ended, the next call starts it again.
 #[derive(Debug)]
 pub(crate) struct Server {
+    configured: McpServer,
+    context: RunContext,
+    confinement: Confinement,
+    running: Mutex<Arc<RunningServer>>,
+}
+
+/// The process of a server.
+#[derive(Debug)]
+struct RunningServer {
     process: Mutex<Process>,
-    input: Arc<Mutex<Option<ChildStdin>>>,
+    input: Arc<Input>,
     waiting: Arc<Mutex<HashMap<u64, Sender<Value>>>>,
     next: AtomicU64,
     stderr: Stream,
 }
+
+/// The messages to a server, which a thread writes: a server that does not read holds up its writer. `None` after the
+/// end of the server.
+type Input = Mutex<Option<Sender<String>>>;
 
 /// The tools of a server, which is started for them.
 pub(crate) fn tools(
@@ -66,22 +81,23 @@ pub(crate) fn tools(
     timeout: Duration,
     is_cancelled: &dyn Fn() -> bool,
 ) -> Result<Vec<Result<Tool, String>>, String> {
-    let said = |error: Error| error.message().to_owned();
-    let server = Arc::new(Server::start(configured, context, confinement)?);
-    let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
-    let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
-    server.request("initialize", &hello, START, is_cancelled).map_err(said)?;
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let server = RunningServer::start(configured, context, confinement, is_cancelled)?;
     let (mut entries, mut cursor) = (vec![], Value::Null);
     loop {
         let page = if cursor.is_null() { json!({}) } else { json!({"cursor": cursor}) };
-        let list = server.request("tools/list", &page, START, is_cancelled).map_err(said)?;
+        let list = server.request("tools/list", &page, START, is_cancelled).map_err(|error| reason(&error))?;
         entries.extend(list["tools"].as_array().into_iter().flatten().cloned());
         cursor = list["nextCursor"].clone();
         if !cursor.is_string() || entries.len() > TOOLS {
             break;
         }
     }
+    let server = Arc::new(Server {
+        configured: configured.clone(),
+        context: context.clone(),
+        confinement: confinement.clone(),
+        running: Mutex::new(Arc::new(server)),
+    });
     let made = |entry: &Value| {
         let own = entry["name"].as_str().unwrap_or_default();
         made(&server, &configured.name, entry, confinement, timeout)
@@ -90,9 +106,22 @@ pub(crate) fn tools(
     Ok(entries.iter().map(made).collect())
 }
 
+/// Why a server cannot be used, with what it printed last.
+fn reason(error: &Error) -> String {
+    let printed = error.details().get("stderr").and_then(Value::as_str).unwrap_or_default().trim();
+    let last: String = printed.chars().rev().take(PRINTED).collect();
+    let last: String = last.chars().rev().collect();
+    if last.is_empty() { error.message().to_owned() } else { format!("{}: {last}", error.message()) }
+}
+
+/// The start of the names of a server's tools: servers do not know each other, so two may have a tool of one name.
+pub(crate) fn prefix(server: &str) -> String {
+    format!("{server}_")
+}
+
 fn made(
     server: &Arc<Server>,
-    prefix: &str,
+    of: &str,
     entry: &Value,
     confinement: &Confinement,
     timeout: Duration,
@@ -103,8 +132,7 @@ fn made(
     }
     let parameters = schema::parameters(&entry["inputSchema"])?;
     Ok(Tool {
-        // Servers do not know each other: two may have a tool of one name.
-        name: name_of(&format!("{prefix}_{own}"))?,
+        name: name_of(&(prefix(of) + own))?,
         description: entry["description"].as_str().unwrap_or_default().chars().take(DESCRIPTION).collect(),
         schema: Schema::new(&parameters)?,
         parameters,
@@ -117,7 +145,48 @@ fn made(
 }
 
 impl Server {
-    fn start(configured: &McpServer, context: &RunContext, confinement: &Confinement) -> Result<Self, String> {
+    /// The answer of a tool.
+    pub(crate) fn call(
+        &self,
+        tool: &str,
+        arguments: &Value,
+        timeout: Duration,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Value, Error> {
+        let parameters = json!({"name": tool, "arguments": arguments});
+        let running = self.running(is_cancelled)?;
+        Ok(answer(&running.request("tools/call", &parameters, timeout, is_cancelled)?))
+    }
+
+    /// The process of the server. One that ended is replaced.
+    fn running(&self, is_cancelled: &dyn Fn() -> bool) -> Result<Arc<RunningServer>, Error> {
+        let mut running = locked(&self.running);
+        if running.has_ended() {
+            let started = RunningServer::start(&self.configured, &self.context, &self.confinement, is_cancelled);
+            let again = |reason| failed(&format!("the server has ended and cannot be started again: {reason}"));
+            *running = Arc::new(started.map_err(again)?);
+        }
+        Ok(Arc::clone(&running))
+    }
+}
+
+impl RunningServer {
+    /// Starts the server, and waits until it is ready.
+    fn start(
+        configured: &McpServer,
+        context: &RunContext,
+        confinement: &Confinement,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, String> {
+        let server = Self::spawn(configured, context, confinement)?;
+        let client = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
+        let hello = json!({"protocolVersion": REVISION, "capabilities": {}, "clientInfo": client});
+        server.request("initialize", &hello, START, is_cancelled).map_err(|error| reason(&error))?;
+        send(&server.input, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        Ok(server)
+    }
+
+    fn spawn(configured: &McpServer, context: &RunContext, confinement: &Confinement) -> Result<Self, String> {
         let program = program(&configured.command, &context.root)?;
         let does_not_start = |error: std::io::Error| format!("it does not start: {error}");
         let set_up = |command: &mut Command| {
@@ -146,8 +215,17 @@ impl Server {
         };
         let child = process.child();
         let stderr = Stream::of(child.stderr.take());
-        let input = Arc::new(Mutex::new(child.stdin.take()));
+        let (sender, messages) = channel();
+        let input = Arc::new(Mutex::new(Some(sender)));
         let waiting = Arc::new(Mutex::new(HashMap::new()));
+        if let Some(pipe) = child.stdin.take() {
+            let input = Arc::clone(&input);
+            thread::spawn(move || {
+                write(pipe, &messages);
+                // It does not read any more.
+                locked(&input).take();
+            });
+        }
         if let Some(output) = child.stdout.take() {
             let (input, waiting) = (Arc::clone(&input), Arc::clone(&waiting));
             thread::spawn(move || {
@@ -160,16 +238,9 @@ impl Server {
         Ok(Self { process: Mutex::new(process), input, waiting, next: AtomicU64::new(1), stderr })
     }
 
-    /// The answer of a tool.
-    pub(crate) fn call(
-        &self,
-        tool: &str,
-        arguments: &Value,
-        timeout: Duration,
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Value, Error> {
-        let parameters = json!({"name": tool, "arguments": arguments});
-        Ok(answer(&self.request("tools/call", &parameters, timeout, is_cancelled)?))
+    /// Whether it ended, or sent something that is not a message.
+    fn has_ended(&self) -> bool {
+        locked(&self.input).is_none()
     }
 
     fn request(
@@ -182,12 +253,12 @@ impl Server {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = channel();
         locked(&self.waiting).insert(id, sender);
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
+        send(&self.input, &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}));
         let outcome = self.wait(&receiver, timeout, is_cancelled);
         locked(&self.waiting).remove(&id);
         let response = outcome.inspect_err(|_| {
             let gone = json!({"requestId": id, "reason": "given up"});
-            self.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}));
+            send(&self.input, &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": gone}));
         })?;
         match response.get("error") {
             Some(error) if !error.is_null() => {
@@ -216,8 +287,7 @@ impl Server {
                     let seconds = timeout.as_secs_f32();
                     return Err(TOOL_TIMED_OUT.error(format!("the server did not answer within {seconds} s")));
                 }
-                // A server whose input is closed has ended, or sent something that is not a message.
-                Err(RecvTimeoutError::Timeout) if locked(&self.input).is_none() => return Err(self.ended()),
+                Err(RecvTimeoutError::Timeout) if self.has_ended() => return Err(self.ended()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
@@ -226,13 +296,9 @@ impl Server {
     fn ended(&self) -> Error {
         failed("the server has ended").detail("stderr", self.stderr.finish_before(GRACE).text(MAX_MESSAGE_CHARACTERS).0)
     }
-
-    fn send(&self, message: &Value) {
-        write(&self.input, message);
-    }
 }
 
-impl Drop for Server {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         // The end of its input asks a server to end.
         locked(&self.input).take();
@@ -269,18 +335,24 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends a message; one that cannot be sent closes the input.
-fn write(input: &Mutex<Option<ChildStdin>>, message: &Value) {
-    let mut input = locked(input);
-    if let Some(pipe) = input.as_mut()
-        && pipe.write_all((message.to_string() + "\n").as_bytes()).and_then(|()| pipe.flush()).is_err()
-    {
-        *input = None;
+/// Sends a message. One to a server that ended is lost.
+fn send(input: &Input, message: &Value) {
+    if let Some(sender) = locked(input).as_ref() {
+        let _ = sender.send(message.to_string() + "\n");
+    }
+}
+
+/// Writes the messages to their end, or as long as the server reads.
+fn write(mut pipe: ChildStdin, messages: &Receiver<String>) {
+    for message in messages {
+        if pipe.write_all(message.as_bytes()).and_then(|()| pipe.flush()).is_err() {
+            return;
+        }
     }
 }
 
 /// Reads the server's messages to their end: hands over responses, and answers what it asks.
-fn read(mut output: impl BufRead, input: &Mutex<Option<ChildStdin>>, waiting: &Mutex<HashMap<u64, Sender<Value>>>) {
+fn read(mut output: impl BufRead, input: &Input, waiting: &Mutex<HashMap<u64, Sender<Value>>>) {
     loop {
         let mut line = vec![];
         match (&mut output).take(MAX_MESSAGE).read_until(b'\n', &mut line) {
@@ -299,11 +371,11 @@ fn read(mut output: impl BufRead, input: &Mutex<Option<ChildStdin>>, waiting: &M
                     let _ = sender.send(message);
                 }
             }
-            Some("ping") => write(input, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
+            Some("ping") => send(input, &json!({"jsonrpc": "2.0", "id": id, "result": {}})),
             Some(_) if id.is_null() => {}
             Some(method) => {
                 let error = json!({"code": -32601, "message": format!("{method} is not offered")});
-                write(input, &json!({"jsonrpc": "2.0", "id": id, "error": error}));
+                send(input, &json!({"jsonrpc": "2.0", "id": id, "error": error}));
             }
         }
     }

@@ -35,7 +35,7 @@ impl Case {
         self.write("ragmaker.toml", configuration);
         let config = Config::load(self.root(), &Options::default()).unwrap();
         let context = RunContext { root: self.root().to_owned(), ..RunContext::default() };
-        load(&config, &context, &|name| name == "read_file", &|| false).unwrap()
+        load(&config, &context, &|name| name == "read_file", &|_, _| (), &|| false).unwrap()
     }
 }
 

@@ -4,19 +4,17 @@
 //! for the endpoint. Cancelling a request closes its connection, which ends the thread.
 
 use std::{
-    io::Read,
-    net::IpAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
     },
     thread,
     time::{Duration, Instant},
 };
 
 use ragmaker_config::Redactor;
-use ragmaker_http::{Backoff, retry_after};
+use ragmaker_http::Backoff;
 use ragmaker_tool::{Code, Error};
 use serde_json::Value;
 
@@ -25,6 +23,7 @@ use crate::{
     MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Protocol, Provider, Request,
     answer::{PartialAnswer, reported},
     anthropic, chat,
+    connection::{self, Part, agent, read},
     error::Failure,
     gemini,
     message::WireFormat,
@@ -39,8 +38,10 @@ const POLL: Duration = Duration::from_millis(10);
 const AFTER_STOP: Duration = Duration::from_secs(2);
 /// The longest wait that a person is kept for; an endpoint that asks for more has failed.
 const MAX_WAIT: Duration = Duration::from_mins(2);
+/// The maximum number of retries where no connection could be opened: a local server may be starting.
+const NOT_OPENED: u32 = 2;
 /// The time limit of a whole answer, as a multiple of the limit for silence.
-const WHOLE: u32 = 10;
+pub(crate) const WHOLE: u32 = 10;
 
 /// Ends a request from another thread.
 #[derive(Clone, Debug, Default)]
@@ -125,14 +126,6 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-/// A message of the thread that reads the connection.
-enum Part {
-    Head { status: u16, retry_after: Option<Duration>, is_json: bool },
-    Bytes(Vec<u8>),
-    End,
-    Failed(String),
-}
-
 impl Client {
     /// A client of `endpoint`. It opens no connection before the first request.
     pub fn new(endpoint: Endpoint) -> Self {
@@ -180,13 +173,18 @@ impl Client {
     ) -> Result<Answer, Error> {
         let mut number = 0;
         loop {
-            let (code, reason, wait) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text))) {
+            let (code, reason, wait, most) = match self.attempt(request, cancel, &mut |text| show(Progress::Text(text)))
+            {
                 Ok(answer) => return Ok(answer),
                 Err(Failure::Final(error)) => return Err(error.rewritten(|text| self.redactor.redacted(text))),
-                Err(Failure::Again { code, reason, wait }) => (code, self.redactor.redacted(&reason), wait),
+                Err(Failure::Again { code, reason, wait }) => (code, reason, wait, self.retries.most),
+                Err(Failure::NotOpened { reason }) => {
+                    (MODEL_UNREACHABLE, reason, None, self.retries.most.min(NOT_OPENED))
+                }
             };
+            let reason = self.redactor.redacted(&reason);
             number += 1;
-            if number > self.retries.most || wait.is_some_and(|wait| wait > MAX_WAIT) {
+            if number > most || wait.is_some_and(|wait| wait > MAX_WAIT) {
                 return Err(given_up(code, reason, number, wait));
             }
             let wait = wait.unwrap_or_else(|| self.retries.backoff.wait(number));
@@ -318,6 +316,7 @@ impl Client {
                 }
                 Part::Failed(_) if answer.stop.is_some() => return Ok(answer),
                 Part::Failed(reason) => return Err(lost(reason)),
+                Part::Unsent(failure) => return Err(failure),
                 Part::End => {
                     open.is_over = true;
                     let (status, retry_after, is_json) = head.unwrap_or_default();
@@ -356,6 +355,7 @@ impl Client {
 
     /// Starts the thread that sends the request and reads the answer.
     fn send(&self, request: &Request<'_>, schema: Option<&Value>) -> Result<Receiver<Part>, Error> {
+        connection::check_headers(&self.endpoint)?;
         let mut endpoint = self.endpoint.clone();
         if self.has_fixed_temperature.load(Ordering::Relaxed) {
             endpoint.temperature = None;
@@ -383,11 +383,12 @@ impl Client {
         for (name, value) in endpoint.headers() {
             post = post.header(name, value);
         }
+        let address = endpoint.address();
         let (sender, receiver) = sync_channel(16);
         let started = thread::Builder::new().name("model".to_owned()).spawn(move || {
             let last = match post.send(body) {
                 Ok(response) => read(response, &sender),
-                Err(error) => Part::Failed(format!("the endpoint cannot be reached: {error}")),
+                Err(error) => Part::Unsent(connection::failure(&error, &address)),
             };
             // Nobody waits for an answer that was cancelled.
             let _ = sender.send(last);
@@ -431,53 +432,6 @@ impl Drop for Client {
     }
 }
 
-fn agent(endpoint: &Endpoint) -> ureq::Agent {
-    let config = ureq::Agent::config_builder()
-        .http_status_as_error(false)
-        // A key goes where the configuration says, and nowhere else.
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .timeout_connect(Some(endpoint.timeout.min(Duration::from_secs(20))))
-        .timeout_global(Some(endpoint.timeout * WHOLE))
-        .user_agent(concat!("ragmaker/", env!("CARGO_PKG_VERSION")));
-    // A proxy cannot reach a server of this machine, and many environments name one without `NO_PROXY`.
-    let config = if is_on_this_machine(&endpoint.url()) { config.proxy(None) } else { config };
-    config.build().into()
-}
-
-/// Whether the host of `url` is this machine.
-fn is_on_this_machine(url: &str) -> bool {
-    let uri = url.parse::<ureq::http::Uri>().ok();
-    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default().trim_matches(['[', ']']);
-    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-}
-
-/// Reads the answer to its end, which is returned.
-fn read(response: ureq::http::Response<ureq::Body>, sender: &SyncSender<Part>) -> Part {
-    let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-    let head = Part::Head {
-        status: response.status().as_u16(),
-        retry_after: header("retry-after").and_then(|value| retry_after(&value)),
-        is_json: header("content-type").is_some_and(|kind| kind.contains("json")),
-    };
-    if sender.send(head).is_err() {
-        return Part::End;
-    }
-    let mut body = response.into_body().into_reader();
-    let mut buffer = vec![0; 16 * 1024];
-    loop {
-        match body.read(&mut buffer) {
-            Ok(0) => return Part::End,
-            Ok(read) => {
-                if sender.send(Part::Bytes(buffer[..read].to_vec())).is_err() {
-                    return Part::End;
-                }
-            }
-            Err(error) => return Part::Failed(format!("the connection was lost: {error}")),
-        }
-    }
-}
-
 /// The error after `attempts` whose last failed for this `reason`. The endpoint asked to `wait`.
 fn given_up(code: Code, reason: String, attempts: u32, wait: Option<Duration>) -> Error {
     let Some(seconds) = wait.map(|wait| wait.as_secs()) else { return code.error(reason).detail("attempts", attempts) };
@@ -496,23 +450,4 @@ fn cancelled(cancel: &Cancel) -> Result<(), Error> {
 
 fn too_long() -> Error {
     MODEL_ANSWER_INVALID.error(format!("the endpoint sent more than {EVENT_LIMIT} bytes in one event"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn servers_of_this_machine_are_recognised() {
-        for (url, expected) in [
-            ("http://127.0.0.1:11434/v1", true),
-            ("http://LocalHost:8080/v1", true),
-            ("http://[::1]:8080/v1", true),
-            ("http://192.168.0.2:8080/v1", false),
-            ("https://api.openai.com/v1", false),
-            ("not a URL", false),
-        ] {
-            assert_eq!(is_on_this_machine(url), expected, "{url}");
-        }
-    }
 }

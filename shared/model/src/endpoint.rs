@@ -17,6 +17,8 @@ pub struct Endpoint {
     pub base_url: String,
     /// The key.
     pub key: Key,
+    /// The variable that contains the key.
+    pub key_variable: Option<String>,
     /// Further headers.
     pub headers: Vec<(String, String)>,
     /// Further parameters of the URL.
@@ -53,6 +55,7 @@ impl Endpoint {
             model: model.to_owned(),
             base_url: base_url.to_owned(),
             key,
+            key_variable: None,
             headers: vec![],
             query: vec![],
             temperature: None,
@@ -69,6 +72,7 @@ impl Endpoint {
             model: settings.name,
             base_url: settings.base_url,
             key: settings.key,
+            key_variable: settings.key_variable,
             headers: settings.headers,
             query: settings.query,
             temperature: Some(settings.temperature),
@@ -155,6 +159,16 @@ impl Endpoint {
         }
         let is_whole = list["nextPageToken"].as_str().is_none_or(str::is_empty) && list["has_more"] != true;
         if is_whole && !names.is_empty() { Listed::No(names) } else { Listed::Unknown }
+    }
+
+    /// The scheme, host and port, for messages: the rest may contain keys.
+    pub(crate) fn address(&self) -> String {
+        let (base, _) = self.roots();
+        let (scheme, rest) =
+            base.split_once("://").map_or(("", base), |(scheme, rest)| (&base[..scheme.len() + 3], rest));
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        format!("{scheme}{host}")
     }
 
     /// The provider's address as it is configured, and without the version at its end.
@@ -262,6 +276,18 @@ mod tests {
         let more = json!({"data": [{"id": "claude"}], "has_more": true});
         assert_eq!(listed(Provider::Anthropic, "x", more), Listed::Unknown);
         assert_eq!(listed(Provider::Azure, "mine", data), Listed::Unknown);
+    }
+
+    #[test]
+    fn an_address_in_a_message_has_no_keys() {
+        for (base, address) in [
+            ("http://127.0.0.1:9/v1", "http://127.0.0.1:9"),
+            ("https://me:secret@h.example/secret/v1?key=secret", "https://h.example"),
+            ("127.0.0.1:9", "127.0.0.1:9"),
+            ("", "https://api.openai.com"),
+        ] {
+            assert_eq!(Endpoint::new(Provider::OpenAi, "m", base, Key::default()).address(), address);
+        }
     }
 
     #[test]

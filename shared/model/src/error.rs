@@ -31,7 +31,15 @@ pub const ERRORS: &[Code] =
 /// The failure of one attempt.
 pub(crate) enum Failure {
     Final(Error),
-    Again { code: Code, reason: String, wait: Option<Duration> },
+    Again {
+        code: Code,
+        reason: String,
+        wait: Option<Duration>,
+    },
+    /// No connection could be opened.
+    NotOpened {
+        reason: String,
+    },
 }
 
 impl From<Error> for Failure {

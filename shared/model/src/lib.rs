@@ -20,6 +20,7 @@ mod answer;
 mod anthropic;
 mod chat;
 mod client;
+mod connection;
 mod endpoint;
 mod error;
 mod gemini;

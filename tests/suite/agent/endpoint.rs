@@ -132,3 +132,58 @@ fn an_answer_that_is_not_whole_has_a_warning() {
     let ends: std::collections::BTreeSet<_> = events.iter().filter_map(|event| event["stop"].as_str()).collect();
     assert_eq!(ends.into_iter().collect::<Vec<_>>(), ["end", "filtered", "length"]);
 }
+
+#[test]
+fn a_call_that_the_token_limit_cut_off_says_so() {
+    let project = Project::new();
+    let half = format!("{{\"path\": \"a.md\", \"content\": \"{}", "long text ".repeat(500));
+    let endpoint = Scripted::with_script(move |got| {
+        if answers(&got.body) > 0 {
+            return says(WireFormat::OpenAi, "Done.", &[]);
+        }
+        let call = |index: usize, name: &str, arguments: &str| json!({"index": index, "id": format!("c{index}"), "function": {"name": name, "arguments": arguments}});
+        let delta = json!({"tool_calls": [call(0, "project_info", "{}"), call(1, "write_file", &half)]});
+        let event = json!({"choices": [{"delta": delta, "finish_reason": "length"}]});
+        Reply::events([format!("data: {event}\n\ndata: [DONE]\n\n").into_bytes()])
+    });
+    for approve in ["all", "never"] {
+        let run = agent(&project, &endpoint, WireFormat::OpenAi)
+            .args(["Write it.", "--approve", approve, "--output", "json"])
+            .run();
+        let codes: Vec<_> =
+            run.answer()["tool_calls"].as_array().unwrap().iter().map(|call| &call["error_code"]).collect();
+        assert_eq!(codes, [&Value::Null, &json!("ARGUMENT_ERROR")]);
+        let told: Value = serde_json::from_str(&results(&endpoint.requests().pop().unwrap().body)[1]).unwrap();
+        let (message, remedy) = (told["message"].as_str().unwrap(), told["remediation_suggestion"].as_str().unwrap());
+        assert!(message.contains("max_output_tokens") && remedy.contains("append"), "{told}");
+        assert!(!told.to_string().contains("long text") && !project.path().join("a.md").exists());
+    }
+}
+
+#[test]
+fn what_a_person_has_to_correct_is_not_retried() {
+    let project = Project::new();
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    for (address, key, code, named) in [
+        ("http://127.0.0.1:999999", KEY, "MODEL_UNREACHABLE", "http://127.0.0.1:999999"),
+        ("http://[::1", KEY, "MODEL_UNREACHABLE", "http://[::1"),
+        (&endpoint.url, "sk-broken\nkey", "MODEL_AUTH_FAILED", "OPENAI_API_KEY"),
+        (&endpoint.url, "sk-潮汐-0123456789", "MODEL_AUTH_FAILED", "OPENAI_API_KEY"),
+    ] {
+        let run = project
+            .tool("agent")
+            .args(["--provider", "openai", "--model", "m", "--base-url", address, "--output", "jsonl", "?"])
+            .env("OPENAI_API_KEY", key)
+            .env("XDG_CONFIG_HOME", project.path().join("config"))
+            .run_raw();
+        let lines = String::from_utf8(run.stdout).unwrap();
+        let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["session", "user", "failed", "error"], "{address}");
+        let error = &lines[3];
+        assert_eq!(error["error_code"], code, "{error}");
+        assert!(error["message"].as_str().unwrap().contains(named), "{error}");
+        assert!(!error.to_string().contains("sk-"), "{error}");
+    }
+    assert!(endpoint.requests().is_empty());
+}

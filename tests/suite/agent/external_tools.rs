@@ -266,3 +266,78 @@ fn servers_are_offered_and_end_with_the_agent() {
     assert!(project.path().join("a.md").exists() && project.path().join("b.md").exists());
     assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
 }
+
+#[test]
+fn a_selected_tool_whose_server_fails_is_left_out() {
+    let project = Project::new();
+    let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
+    let server = "[mcp.servers.gh]\ncommand = 'sh'\nargs = ['-c', 'echo no key >&2; exit 1']\n";
+    let run = |flags: &[&str]| {
+        agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--output", "json"]).args(flags).run()
+    };
+    let warned = |output: &Output| {
+        let warnings = output.answer()["warnings"].to_string();
+        assert!(warnings.contains("MCP server gh: ") && warnings.contains("the tool gh_search is not"), "{warnings}");
+        let offered = endpoint.requests().pop().unwrap().body["tools"].clone();
+        let names: Vec<_> = offered.as_array().unwrap().iter().map(|tool| tool["function"]["name"].clone()).collect();
+        assert_eq!(names, ["read_file"]);
+    };
+    configure(&project, server);
+    warned(&run(&["--tools", "read_file,gh_search"]));
+    // The name of no tool is still an error, and so is a run without any tool. That one has the reason.
+    let unknown = run(&["--tools", "read_file,hg_search"]);
+    assert!(unknown.error("ARGUMENT_ERROR").to_string().contains("hg_search"));
+    let nothing = run(&["--tools", "gh_search"]);
+    assert!(nothing.error("ARGUMENT_ERROR")["message"].as_str().unwrap().contains("MCP server gh: "));
+    configure(&project, &format!("[tools]\noffered = ['read_file', 'gh_search']\n{server}"));
+    warned(&run(&[]));
+    configure(&project, "[tools]\ncatalogs = ['none.json']\n");
+    let warnings = run(&["--tools", "read_file,listed"]).answer()["warnings"].to_string();
+    assert!(warnings.contains("none.json") && warnings.contains("the tool listed is not"), "{warnings}");
+}
+
+/// A server in the language of the shell, with a tool that ends it, leaves its input unread, or answers.
+const SERVER: &str = r#"
+reply() { printf '{"jsonrpc": "2.0", "id": %s, "result": %s}\n' "$id" "$1"; }
+while IFS= read -r line; do
+    id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+    case "$line" in
+        *'"initialize"'*) reply '{"protocolVersion": "2025-06-18", "capabilities": {}}' ;;
+        *'"tools/list"'*) reply '{"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}' ;;
+        *'"die"'*) echo gone >&2; kill -9 $$ ;;
+        *'"stop"'*) exec sleep 600 ;;
+        *'"tools/call"'*) reply '{"content": [{"type": "text", "text": "said"}]}' ;;
+    esac
+done
+"#;
+
+#[test]
+fn a_server_that_crashed_is_started_again() {
+    for confined in [false, true] {
+        let project = Project::new();
+        project.write("server.sh", SERVER);
+        let server = "[mcp.servers.one]\ncommand = 'sh'\nargs = ['server.sh']\n";
+        configure(&project, &format!("{server}confined = {confined}\n"));
+        let say = |text: &str| ("one_say", json!({"text": text}));
+        let told = told(&project, &["--approve", "all"], vec![say("hello"), say("die"), say("hello"), say("die")]);
+        assert_eq!((&told[0]["output"], &told[2]["output"]), (&json!("said"), &json!("said")), "{told:?}");
+        for ended in [&told[1], &told[3]] {
+            assert_eq!((&ended["error_code"], &ended["details"]["stderr"]), (&json!("TOOL_FAILED"), &json!("gone\n")));
+        }
+        assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
+    }
+}
+
+#[test]
+fn a_server_that_does_not_read_ends_no_run() {
+    for confined in [false, true] {
+        let project = Project::new();
+        project.write("server.sh", SERVER);
+        let server = "[tools]\ntimeout_s = 1\n[mcp.servers.one]\ncommand = 'sh'\nargs = ['server.sh']\n";
+        configure(&project, &format!("{server}confined = {confined}\n"));
+        let say = |text: &str| ("one_say", json!({"text": text}));
+        let told = told(&project, &["--approve", "all"], vec![say("stop"), say(&"tide ".repeat(60_000)), say("more")]);
+        assert_eq!(told.iter().filter(|answer| answer["error_code"] == "TOOL_TIMED_OUT").count(), 3, "{told:?}");
+        assert_eq!(project.left_running(std::time::Duration::from_secs(10)).len(), 0);
+    }
+}

@@ -93,13 +93,26 @@ fn every_end_before_the_first_request_is_one_object() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_answer_that_cannot_be_printed_is_an_error() {
+    for form in ["json", "jsonl", "text"] {
+        let project = Project::new();
+        let endpoint = Scripted::with_script(|_| say("Twice a day."));
+        let mut command = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--output", form]).into_command();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let ended = command.stdin(Stdio::null()).stdout(full).output().unwrap();
+        let error: Value = serde_json::from_slice(&ended.stderr).unwrap();
+        assert_eq!((ended.status.code(), &error["error_code"]), (Some(1), &json!("OUTPUT_ERROR")), "{form}");
+    }
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_no_error() {
     let project = Project::new();
     let endpoint = Scripted::with_script(|_| say("Twice a day."));
-    let mut command = agent(&project, &endpoint, WireFormat::OpenAi).args(["?", "--output", "json"]).into_command();
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let ended = command.stdin(std::process::Stdio::null()).stdout(full).output().unwrap();
-    let error: Value = serde_json::from_slice(&ended.stderr).unwrap();
-    assert_eq!((ended.status.code(), &error["error_code"]), (Some(1), &json!("OUTPUT_ERROR")));
+    let mut command = agent(&project, &endpoint, WireFormat::OpenAi).arg("?").into_command();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success() && ended.stderr.is_empty(), "{ended:?}");
 }
 
 #[cfg(unix)]

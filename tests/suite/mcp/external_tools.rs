@@ -14,7 +14,7 @@ fn loaded(project: &Project, more: &str) -> Loaded {
     let options = Options { environment: Environment::default(), ..Options::default() };
     let config = Config::load(project.path(), &options).unwrap();
     let place = RunContext { root: project.path().to_owned(), ..RunContext::default() };
-    load(&config, &place, &|_| false, &|| false).unwrap()
+    load(&config, &place, &|_| false, &|_, _| (), &|| false).unwrap()
 }
 
 #[test]

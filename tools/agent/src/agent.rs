@@ -93,6 +93,17 @@ impl Agent {
     /// Why there is none.
     pub(crate) fn say(&mut self, text: &str) -> Result<String, Error> {
         self.calls.clear();
+        if self.state.announced.is_some() {
+            // The program was ended before the message that this was about.
+            self.take(Event::Checked)?;
+        }
+        let answer = self.turn(text)?;
+        self.screen.answer(&answer);
+        Ok(answer)
+    }
+
+    /// Performs a turn to its answer, which is not shown as the answer yet.
+    pub(crate) fn turn(&mut self, text: &str) -> Result<String, Error> {
         let effects = self.take(Event::User { text: text.to_owned() })?;
         self.go(effects)
     }
@@ -102,8 +113,11 @@ impl Agent {
         if let Some(stop) = self.ended_by.take() {
             return Some(Err(self.why(stop)));
         }
-        let effect = self.state.unfinished()?;
-        Some(self.go(vec![effect]))
+        let draft = match self.state.unfinished() {
+            Some(effect) => self.go(vec![effect]),
+            None => Ok(self.unchecked()?),
+        };
+        Some(draft.and_then(|draft| self.checked(draft)))
     }
 
     /// Writes down what happened, shows it, and returns what is to be done.
@@ -147,10 +161,7 @@ impl Agent {
                 Effect::Tell(note) => self.note(note),
                 Effect::Summarise { cut, strict } => self.summarise(cut, strict),
                 Effect::Shorten { cut } => self.shorten(cut)?,
-                Effect::Answer(text) => {
-                    self.screen.answer(&text);
-                    return Ok(text);
-                }
+                Effect::Answer(text) => return Ok(text),
                 Effect::Stop(stop) => return Err(self.why(stop)),
             };
             effects = self.take(event)?;
@@ -271,7 +282,8 @@ impl Agent {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         calls.get(at).zip(outcomes.get(at))
                     } {
-                        let ended = self.tools.run(call, &Approval::Pending, &|| !self.cancel.is_cancelled());
+                        let run = || self.tools.run(call, &Approval::Pending, &|| !self.cancel.is_cancelled());
+                        let ended = self.cut_off(call).unwrap_or_else(run);
                         *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
                     }
                 });
@@ -284,8 +296,16 @@ impl Agent {
         outcomes.into_iter().map(outcome).collect()
     }
 
+    /// The outcome of a call that the model did not write to its end; `None` if it did.
+    fn cut_off(&self, call: &Call) -> Option<ToolOutcome> {
+        (self.state.is_cut_off && !call.arguments.is_object()).then(|| ToolOutcome::cut_off(call))
+    }
+
     /// Runs a call, after its approval if it needs one.
     fn alone(&mut self, call: &Call) -> Result<ToolOutcome, Error> {
+        if let Some(outcome) = self.cut_off(call) {
+            return Ok(outcome);
+        }
         let tools = Arc::clone(&self.tools);
         let tool = match tools.find(&call.name) {
             Ok(tool) => tool,

@@ -12,6 +12,7 @@ use ragmaker_registry::{Workflow, arguments_with_help, subprocess, workflow};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Usage};
 
 use crate::{
+    agent::Agent,
     arguments::{Arguments, host_options},
     conversation,
     interrupt::Signals,
@@ -91,15 +92,21 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
         conversation::run(agent, signals, is_resumed);
         return Ok(End::Left);
     }
-    let answer = if text.trim().is_empty() {
-        // A turn that the end of the program interrupted is continued.
-        signals.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()))
-    } else {
+    let written = |agent: &Agent| match agent.screen.failure() {
+        // A terminal that is gone fails as well.
+        Some(error) if signals.ended_by().is_none() => Err(error),
+        _ => Ok(()),
+    };
+    let answer = written(&agent).and_then(|()| {
+        if text.trim().is_empty() {
+            // A turn that the end of the program interrupted is continued.
+            return signals.run(|| agent.go_on()).unwrap_or_else(|| Err(no_request()));
+        }
         agent.request = request.unwrap_or_else(|| "(see the message)".to_owned());
         let is_ask = matches!(&arguments.request[..], [name, _, ..] if name == "ask");
         signals.run(|| if is_ask { agent.say_checked(&text) } else { agent.say(&text) })
-    };
-    let answer = answer.map_err(|error| error.detail("session", agent.session.id()))?;
+    });
+    let answer = written(&agent).and(answer).map_err(|error| error.detail("session", agent.session.id()))?;
     Ok(End::answered(&agent, &answer))
 }
 
@@ -138,8 +145,10 @@ fn no_request() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use argh::FromArgs;
+    use ragmaker_tool::arguments::Parsed;
+
+    use super::*;
 
     #[test]
     fn a_workflow_has_a_help_of_its_own() {
@@ -161,5 +170,27 @@ mod tests {
         assert_eq!(request(&[]).unwrap(), None);
         assert_eq!(request(&["Why?"]).unwrap().as_deref(), Some("Why?"));
         assert!(request(&["ask", "Why", "so?"]).unwrap().unwrap().contains("Why so?"));
+    }
+    #[test]
+    fn a_request_may_begin_with_a_dash() {
+        let parsed = |words: &[&str]| {
+            let words = words.iter().map(OsString::from);
+            ragmaker_tool::arguments::of_program::<Arguments>("ragmaker-agent", words, &host_options())
+        };
+        for (words, expected) in [
+            (&["- fix this"][..], &["- fix this"][..]),
+            (&["-5 degrees?"], &["-5 degrees?"]),
+            (&["--", "-5"], &["-5"]),
+            (&["--output", "json", "--", "--help"], &["--help"]),
+            (&["ask", "--", "-5", "or", "5?"], &["ask", "-5", "or", "5?"]),
+            (&["--", "--"], &["--"]),
+        ] {
+            let Ok(Parsed::Work((arguments, _))) = parsed(words) else { panic!("{words:?}") };
+            assert_eq!(arguments.request, expected);
+        }
+        for words in [&["-5"][..], &["--what is it?"]] {
+            let error = parsed(words).err().unwrap();
+            assert!(error.remediation().ends_with("Put -- before a word that begins with -."), "{error}");
+        }
     }
 }

@@ -1,10 +1,14 @@
 //! A conversation at a prompt.
 
-use std::{fmt::Write as _, time::Instant};
+use std::{
+    fmt::Write as _,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use ragmaker_model::{CANCELLED, Client, Message};
 use ragmaker_registry::workflow;
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, arguments::nearest};
 use ragmaker_work_state::rendered;
 
 use crate::{
@@ -109,18 +113,45 @@ fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {
             Err(error) => Screen::error(&error),
         },
         "/save" if words.is_empty() => note("/save needs a file"),
-        "/save" => match ragmaker_fs::private_options().write(true).create_new(true).open(words).and_then(|mut file| {
-            std::io::Write::write_all(&mut file, as_markdown(agent.state.history.messages()).as_bytes())
-        }) {
-            Ok(()) => note(&format!("saved as {words}")),
-            Err(error) => note(&format!("{words} cannot be written: {error}")),
-        },
-        _ if command.starts_with('/') && command[1..].chars().all(|c| c.is_ascii_lowercase()) => {
-            note(&format!("there is no {command}; /help lists the commands"));
+        "/save" => {
+            let path = named(words, std::env::home_dir());
+            let saved = ragmaker_fs::private_options().write(true).create_new(true).open(&path).and_then(|mut file| {
+                std::io::Write::write_all(&mut file, as_markdown(agent.state.history.messages()).as_bytes())
+            });
+            match saved {
+                Ok(()) => note(&format!("saved as {}", path.display())),
+                Err(error) => note(&format!("{} cannot be written: {error}", path.display())),
+            }
         }
-        _ => return ask(text),
+        _ => match no_command(command, words) {
+            Some(reason) => note(&reason),
+            None => return ask(text),
+        },
     }
     Continuation::Continue
+}
+
+/// The file that a person names, in which `~/` is the folder `home`.
+fn named(words: &str, home: Option<PathBuf>) -> PathBuf {
+    match (words.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => words.into(),
+    }
+}
+
+/// Why a line that begins with `command` is a command that does not exist. `None` for a request, which may begin with
+/// the name of a folder, as in "/tmp is full, why?".
+fn no_command(command: &str, words: &str) -> Option<String> {
+    let name = command.strip_prefix('/')?;
+    if name.is_empty() || !name.chars().all(|c| c.is_ascii_lowercase()) || Path::new(command).exists() {
+        return None;
+    }
+    let names: Vec<_> = COMMANDS.iter().map(|(name, _)| *name).collect();
+    match nearest(command, &names) {
+        Some(near) => Some(format!("there is no {command}; did you mean {near}? /help lists the commands")),
+        None if words.is_empty() => Some(format!("there is no {command}; /help lists the commands")),
+        None => None,
+    }
 }
 
 /// Ends a turn: the answer was shown as it was written; an error is shown here.
@@ -164,4 +195,38 @@ fn as_markdown(messages: &[Message]) -> String {
         };
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_may_begin_with_a_path() {
+        for (line, is_request) in [
+            ("/ is full, why?", true),
+            ("/nosuchfolder is full, why?", true),
+            ("/Users/me/x.txt what is it?", true),
+            ("/tmp/x", true),
+            ("what is /x?", true),
+            ("/bogus", false),
+            ("/modle gpt-5", false),
+            ("/resett", false),
+        ] {
+            let (command, words) = line.split_once(' ').unwrap_or((line, ""));
+            assert_eq!(no_command(command, words).is_none(), is_request, "{line}");
+        }
+        // A folder of this machine.
+        assert_eq!(no_command("/usr", "is full"), None);
+        assert!(no_command("/modle", "x").unwrap().contains("did you mean /model?"));
+    }
+
+    #[test]
+    fn a_tilde_is_the_home_folder() {
+        let home = || Some(PathBuf::from("/home/me"));
+        for (words, path) in [("~/a b.md", "/home/me/a b.md"), ("a.md", "a.md"), ("~x/a.md", "~x/a.md"), ("~", "~")] {
+            assert_eq!(named(words, home()), Path::new(path));
+        }
+        assert_eq!(named("~/a.md", None), Path::new("~/a.md"));
+    }
 }

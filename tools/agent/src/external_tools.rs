@@ -3,6 +3,11 @@
 //! A tool runs without approval only if it declares that it changes nothing and is confined to that. Answers of tools
 //! that use the web are marked as data.
 
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
 use ragmaker_config::Config;
 use ragmaker_external_tools::{RunContext, TOOL_CANCELLED, Tool, load};
 use ragmaker_model::{Cancel, Declaration};
@@ -11,12 +16,27 @@ use ragmaker_registry::{find, notice};
 use ragmaker_tool::{Error, arguments::Members};
 use serde_json::Value;
 
+use crate::screen::Screen;
+
+/// The time after which a person learns that a server is waited for.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// One of them.
 pub(crate) struct ExternalTool(Tool);
 
-/// The configured tools that `names` allows, with a warning for each that cannot be used. `names` are all requested
-/// names, including those of the registry's tools; without `names`, every tool is offered. `cancel` ends the start of
-/// servers.
+/// The external tools of a run.
+#[derive(Default)]
+pub(crate) struct ExternalTools {
+    /// The tools to offer.
+    pub(crate) offered: Vec<ExternalTool>,
+    /// A warning for each that cannot be used.
+    pub(crate) warnings: Vec<String>,
+    /// The requested names that are not of the registry: those of external tools, also of tools that cannot be used.
+    pub(crate) names: Vec<String>,
+}
+
+/// The configured tools that `names` allows. `names` are all requested names, including those of the registry's tools;
+/// without `names`, every tool is offered. `screen` says which servers are waited for, and `cancel` ends that.
 ///
 /// # Errors
 ///
@@ -26,20 +46,49 @@ pub(crate) fn load_external_tools(
     project: &Project,
     names: Option<&str>,
     read_only: bool,
+    screen: &Screen,
     cancel: &Cancel,
-) -> Result<(Vec<ExternalTool>, Vec<String>), Error> {
+) -> Result<ExternalTools, Error> {
     let wanted: Option<Vec<&str>> = names.map(|names| names.split(',').map(str::trim).collect());
     if wanted.as_ref().is_some_and(|wanted| wanted.iter().all(|name| name.is_empty() || find(name).is_some())) {
         // Nothing is started for tools that nobody asks for.
-        return Ok((vec![], vec![]));
+        return Ok(ExternalTools::default());
     }
     let (root, cache) = (project.root().to_owned(), project.cache_folder());
     let context = RunContext { root, cache, without: config.key_variables(), restarts: true };
-    let loaded = load(config, &context, &|name| find(name).is_some(), &|| cancel.is_cancelled())?;
-    let external = loaded.tools.into_iter().map(ExternalTool).filter(|tool| {
-        wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
-    });
-    Ok((external.collect(), loaded.warnings))
+    let told = Mutex::new(vec![]);
+    let waits = |server: &str, since: Duration| {
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+        if since >= SILENCE && !told.iter().any(|other| other == server) {
+            screen.notice(&format!("  waiting for the MCP server {server}; Ctrl-C ends the program"));
+            told.push(server.to_owned());
+        }
+    };
+    let loaded = load(config, &context, &|name| find(name).is_some(), &waits, &|| cancel.is_cancelled())?;
+    let mut external = ExternalTools::default();
+    let mut missing = vec![];
+    for name in wanted.iter().flatten().filter(|name| find(name).is_none()) {
+        let is_loaded = loaded.tools.iter().any(|tool| tool.name == *name);
+        if is_loaded || loaded.may_lack(name) {
+            external.names.push((*name).to_owned());
+        }
+        if !is_loaded && loaded.may_lack(name) {
+            missing.push(format!(
+                "the tool {name} is not offered: it is not among the external tools that could be loaded"
+            ));
+        }
+    }
+    external.offered = loaded
+        .tools
+        .into_iter()
+        .map(ExternalTool)
+        .filter(|tool| {
+            wanted.as_ref().is_none_or(|wanted| wanted.contains(&tool.name())) && (!read_only || tool.is_read_only())
+        })
+        .collect();
+    external.warnings = loaded.warnings;
+    external.warnings.extend(missing);
+    Ok(external)
 }
 
 impl ExternalTool {

@@ -3,13 +3,14 @@
 //! [`next`] is a pure function of a state and an [`Event`]. It returns the [`Effect`]s to perform. Every event is a
 //! line of the conversation's file, so reading the file again leads to the same state.
 
+mod event;
+
 use std::{
     collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use ragmaker_model::{CONTEXT_TOO_LONG, Call, Stop as Ended, TextSignature, Usage};
-use serde::{Deserialize, Serialize};
+use ragmaker_model::{CONTEXT_TOO_LONG, Call, Stop as Ended, Usage};
 use serde_json::Value;
 
 use crate::{
@@ -17,6 +18,8 @@ use crate::{
     history::{History, tokens},
     rules::Rules,
 };
+
+pub(crate) use event::{Decision, Event, Note};
 
 /// The number of turns after a failed summary before the next attempt.
 pub(crate) const WAIT_TURNS: usize = 5;
@@ -27,121 +30,6 @@ const VARYING: [&str; 2] = ["duration_ms", "log_file"];
 /// The result of an interrupted call.
 pub(crate) const INTERRUPTED: &str =
     "{\"status\": \"error\", \"error_code\": \"CANCELLED\", \"message\": \"interrupted by the user\"}";
-
-/// An event.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(crate) enum Event {
-    /// The person said something.
-    User {
-        /// The text.
-        text: String,
-    },
-    /// The model answered.
-    Assistant {
-        /// The text, which may be empty beside calls.
-        text: String,
-        /// The signed parts of the text.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        signatures: Vec<TextSignature>,
-        /// The calls.
-        calls: Vec<Call>,
-        /// The tokens used.
-        usage: Usage,
-        /// The reason of its end.
-        #[serde(default)]
-        stop: Ended,
-    },
-    /// A call ended.
-    ToolResult {
-        /// The call.
-        id: String,
-        /// The tool.
-        name: String,
-        /// The answer or the error.
-        text: String,
-        /// Whether it is an error.
-        is_error: bool,
-        /// The duration in milliseconds.
-        milliseconds: u64,
-    },
-    /// The program added a note for the model.
-    Note {
-        /// The kind of note.
-        note: Note,
-        /// The text.
-        text: String,
-    },
-    /// The model summarised the first messages.
-    Summary {
-        /// The number of summarised messages.
-        cut: usize,
-        /// The text; empty if the model returned none.
-        text: String,
-        /// Whether the stricter prompt was used.
-        strict: bool,
-        /// The tokens used.
-        #[serde(default)]
-        usage: Usage,
-        /// Why the model could not be asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<String>,
-    },
-    /// Old results were shortened, after no summary could be had.
-    Shortened {
-        /// The ids of the calls, and the new texts of their results.
-        results: Vec<(String, String)>,
-    },
-    /// It was decided whether a call may run.
-    Approval {
-        /// The call.
-        id: String,
-        /// The decision.
-        decision: Decision,
-        /// The reason, or the message of the person.
-        reason: String,
-    },
-    /// The model could not be asked.
-    Failed {
-        /// The code of the error.
-        code: String,
-        /// The message of the error.
-        message: String,
-    },
-    /// The person ended the step, or the program was ended in the middle of it.
-    Interrupted {
-        /// What the model had written of its answer.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        text: String,
-    },
-}
-
-/// The decision about a call that needs approval.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Decision {
-    /// The person approved it, or once approved all of its kind.
-    Approved,
-    /// The person changed its arguments and approved it.
-    Edited,
-    /// The person denied it.
-    Denied,
-    /// Nobody was asked: the rules refuse it.
-    Refused,
-}
-
-/// A note of the program to the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Note {
-    /// Review the draft before it is the answer.
-    #[serde(alias = "judge")]
-    Review,
-    /// The answer was empty.
-    Empty,
-    /// The same call had the same result repeatedly.
-    Repeated,
-}
 
 /// An effect to perform.
 #[derive(Clone, Debug, PartialEq)]
@@ -240,6 +128,12 @@ pub(crate) struct State {
     pub(crate) usage: Usage,
     /// The number of requests to the model in this turn.
     pub(crate) steps: usize,
+    /// The number of requests in the turns before, whose answer this turn repairs.
+    earlier_steps: usize,
+    /// In a turn whose answer is checked, how often it was repaired.
+    pub(crate) check: Option<usize>,
+    /// The same of the turn that the next message begins.
+    pub(crate) announced: Option<usize>,
     /// The request of the person in this turn.
     request: String,
     /// Why the last summary was refused; `None` if it was accepted.
@@ -256,6 +150,8 @@ pub(crate) struct State {
     used_tools: bool,
     /// Whether `think` was the last of them.
     thought: bool,
+    /// Whether the last answer ended at the limit of its tokens.
+    pub(crate) is_cut_off: bool,
     /// Whether the turn has had this note.
     reviewed: bool,
     nudged: bool,
@@ -273,6 +169,11 @@ impl State {
             }
             _ => fixed + all.iter().map(tokens).sum::<usize>(),
         }
+    }
+
+    /// The number of requests to the model for the answer, also for those that it replaces.
+    pub(crate) fn all_steps(&self) -> usize {
+        self.earlier_steps + self.steps
     }
 
     fn spend(&mut self, usage: Usage) {
@@ -303,18 +204,30 @@ pub(crate) fn next(mut state: State, event: Event, rules: &Rules) -> (State, Vec
             state.waiting = state.waiting.saturating_sub(1);
             state.request.clone_from(&text);
             state.history.say(text);
+            state.check = state.announced.take();
+            let is_repair = state.check.is_some_and(|repairs| repairs > 0);
+            state.earlier_steps = if is_repair { state.all_steps() } else { 0 };
             (state.steps, state.used_tools, state.thought) = (0, false, false);
             (state.reviewed, state.nudged, state.squeezed) = (false, false, false);
             state.seen.clear();
             state.repeated = None;
             decide(&mut state, rules)
         }
-        Event::Assistant { text, signatures, calls, usage, .. } => {
+        Event::Assistant { text, signatures, calls, usage, stop } => {
+            state.is_cut_off = stop == Ended::Length;
             state.history.answer(text.clone(), signatures, calls);
             answered(&mut state, text, usage, rules)
         }
         Event::ToolResult { id, text, is_error, .. } => finished(&mut state, &id, text, is_error, rules),
         Event::Approval { .. } => vec![],
+        Event::Check { repairs } => {
+            state.announced = Some(repairs);
+            vec![]
+        }
+        Event::Checked => {
+            (state.check, state.announced) = (None, None);
+            vec![]
+        }
         Event::Note { note, text } => {
             match note {
                 Note::Review => state.reviewed = true,

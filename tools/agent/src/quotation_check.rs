@@ -3,10 +3,15 @@
 
 use ragmaker_catalog::Catalog;
 use ragmaker_citation::{ClaimReport, ClaimVerdict, check, claims};
+use ragmaker_model::Message;
 use ragmaker_tool::{Caller, Error, Invocation};
 use serde_json::{Value, json};
 
-use crate::{agent::Agent, citations::found};
+use crate::{
+    agent::Agent,
+    citations::found,
+    machine::{Event, Phase},
+};
 
 /// How often the model may repair an answer.
 const REPAIRS: usize = 2;
@@ -18,19 +23,40 @@ impl Agent {
     ///
     /// Those of [`Agent::say`].
     pub(crate) fn say_checked(&mut self, text: &str) -> Result<String, Error> {
-        let mut answer = self.say(text)?;
+        self.calls.clear();
+        self.take(Event::Check { repairs: 0 })?;
+        let draft = self.turn(text)?;
+        self.checked(draft)
+    }
+
+    /// The answer whose check the end of the program interrupted.
+    pub(crate) fn unchecked(&self) -> Option<String> {
+        let is_unchecked = self.state.check.is_some() && self.state.phase == Phase::End;
+        match self.state.history.messages().last().filter(|_| is_unchecked)? {
+            Message::Assistant { text, .. } => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    /// The answer of a turn that ended with `draft`, and that was checked if the turn requires it. Shows the answer.
+    pub(crate) fn checked(&mut self, draft: String) -> Result<String, Error> {
+        let Some(first) = self.state.check else {
+            self.screen.answer(&draft);
+            return Ok(draft);
+        };
+        let mut answer = draft;
         let mut failed = self.failed_claims(&answer);
-        for _ in 0..REPAIRS {
+        for repairs in first + 1..=REPAIRS {
             if failed.is_empty() {
-                return Ok(answer);
+                break;
             }
-            let calls = std::mem::take(&mut self.calls);
-            let repaired = self.say(&self.language.repair(&json!(failed).to_string()));
-            self.calls.splice(0..0, calls);
-            answer = repaired?;
+            self.take(Event::Check { repairs })?;
+            answer = self.turn(&self.language.repair(&json!(failed).to_string()))?;
             failed = self.failed_claims(&answer);
         }
+        self.take(Event::Checked)?;
         if failed.is_empty() {
+            self.screen.answer(&answer);
             return Ok(answer);
         }
         let line = |claim: &Value| {

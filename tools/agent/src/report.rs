@@ -36,7 +36,7 @@ impl End {
         Self::Answered(json!({
             "status": "success",
             "answer": answer,
-            "steps": agent.state.steps,
+            "steps": agent.state.all_steps(),
             "tool_calls": agent.calls,
             "usage": agent.state.usage,
             "session": agent.session.id(),

@@ -6,12 +6,13 @@
 use std::{
     io::{self, IsTerminal, Write},
     str::FromStr,
+    sync::OnceLock,
     time::Duration,
 };
 
 use ragmaker_model::Cancel;
 use ragmaker_tool::{
-    Error,
+    Error, OUTPUT_ERROR,
     json::{self, Charset},
 };
 use serde_json::{Value, json};
@@ -49,6 +50,8 @@ impl FromStr for Form {
 
 /// The maximum length in characters of a call or a message that a line of progress shows.
 const LINE: usize = 120;
+/// The maximum length in characters of a line that a person has to read.
+const NOTICE: usize = 600;
 
 /// The output.
 pub(crate) struct Screen {
@@ -62,6 +65,8 @@ pub(crate) struct Screen {
     has_text: bool,
     /// Ends what is under way when nobody reads standard output any more.
     cancel: Cancel,
+    /// Why standard output cannot be written.
+    failure: OnceLock<String>,
 }
 
 impl Screen {
@@ -71,8 +76,15 @@ impl Screen {
     pub(crate) fn new(form: Form, cancel: Cancel) -> Self {
         let is_text = form == Form::Text;
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
-        let renderer = Renderer::default();
-        Self { form, streams: is_text && out, progress: is_text && err, renderer, has_text: false, cancel }
+        Self {
+            form,
+            streams: is_text && out,
+            progress: is_text && err,
+            renderer: Renderer::default(),
+            has_text: false,
+            cancel,
+            failure: OnceLock::new(),
+        }
     }
 
     /// Shows one object as a line, where lines are the form.
@@ -110,6 +122,11 @@ impl Screen {
     pub(crate) fn happened(&mut self, event: &Event) {
         match event {
             Event::User { text } => self.object(&json!({"type": "user", "text": text})),
+            Event::Check { repairs: 0 } | Event::Checked => {}
+            Event::Check { .. } => {
+                self.object(&json!({"type": "note", "note": "repair"}));
+                self.dim("(quotations of this answer were not found; the model repairs it)");
+            }
             Event::Assistant { text, calls, usage, stop, .. } => {
                 self.object(&json!({"type": "assistant", "text": text, "usage": usage, "stop": stop}));
                 for call in calls {
@@ -192,16 +209,26 @@ impl Screen {
         }
     }
 
-    /// Shows `mark`, which was added to an answer that was shown; `whole` is both.
+    /// Shows the answer `whole`, which ends with `mark`: the rest was shown as it was written, if it was.
     pub(crate) fn marked(&mut self, mark: &str, whole: &str) {
-        self.object(&json!({"type": "answer", "text": whole}));
-        if self.form == Form::Text {
+        self.answer(whole);
+        if self.streams {
             self.written(&print(&sanitize::clean(mark)));
         }
     }
 
+    /// Why the output cannot be written. A pipe that its reader closed is not a failure.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let reason = self.failure.get()?;
+        Some(OUTPUT_ERROR.error(format!("cannot write to standard output: {reason}")))
+    }
+
     fn written(&self, outcome: &io::Result<()>) {
-        if outcome.is_err() {
+        if let Err(error) = outcome {
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                // The first failure is the reason of the others.
+                let _ = self.failure.set(error.to_string());
+            }
             self.cancel.cancel();
         }
     }
@@ -211,6 +238,13 @@ impl Screen {
         let error = serde_json::to_value(error).unwrap_or_default();
         let text = |name: &str| sanitize::line(error[name].as_str().unwrap_or_default(), 600);
         note(&format!("{}: {}\n  {}", text("error_code"), text("message"), text("remediation_suggestion")));
+    }
+
+    /// Shows a line that a person has to read to its end.
+    pub(crate) fn notice(&self, line: &str) {
+        if self.progress {
+            note(&sanitize::line(line, NOTICE));
+        }
     }
 
     /// Shows a line of progress.

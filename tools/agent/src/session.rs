@@ -8,7 +8,7 @@ use std::{
     collections::hash_map::RandomState,
     fs::{self, File, OpenOptions, TryLockError},
     hash::{BuildHasher, Hasher},
-    io::{self, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -63,7 +63,11 @@ impl Session {
             lock(&file, &id)?;
             let results = folder.join(&id);
             let mut session = Self { id, file, length: 0, results };
-            session.begin(&time)?;
+            if let Err(error) = session.begin(&time) {
+                // An empty file is no conversation.
+                let _ = fs::remove_file(&path);
+                return Err(error);
+            }
             return Ok(session);
         }
     }
@@ -108,16 +112,19 @@ impl Session {
         Ok((session, events))
     }
 
-    /// The id of the conversation that was changed last.
+    /// The id of the conversation that was changed last, of those in which a person said something.
     pub(crate) fn last(cache: &Path) -> Result<String, Error> {
         let entries = fs::read_dir(cache.join(CONVERSATIONS)).into_iter().flatten().flatten();
         let files = entries.filter_map(|entry| {
             let path = entry.path();
             let is_ours = path.extension().is_some_and(|extension| extension == "jsonl");
             let id = path.file_stem().filter(|_| is_ours)?.to_str()?.to_owned();
-            Some((entry.metadata().ok()?.modified().ok()?, id))
+            Some((entry.metadata().ok()?.modified().ok()?, id, path))
         });
-        files.max().map(|(_, id)| id).ok_or_else(|| SESSION_NOT_FOUND.error("there is no conversation in this project"))
+        let mut files: Vec<_> = files.collect();
+        files.sort_unstable();
+        let last = files.into_iter().rev().find(|(_, _, path)| has_message(path));
+        last.map(|(_, id, _)| id).ok_or_else(|| SESSION_NOT_FOUND.error("there is no conversation in this project"))
     }
 
     /// The name of the conversation.
@@ -194,6 +201,15 @@ impl Session {
     }
 }
 
+/// Whether the conversation in the file `path` has a message of a person.
+fn has_message(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let is_message = |line: io::Result<Vec<u8>>| {
+        line.is_ok_and(|line| serde_json::from_slice::<Value>(&line).is_ok_and(|event| event["type"] == "user"))
+    };
+    BufReader::new(file).split(b'\n').any(is_message)
+}
+
 /// Whether a line is the header, which is not an event.
 fn is_header(line: &[u8]) -> bool {
     serde_json::from_slice::<Value>(line).is_ok_and(|value| value["type"] == HEADER)
@@ -262,6 +278,22 @@ mod tests {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
+    }
+
+    #[test]
+    fn the_last_conversation_is_one_with_a_message() {
+        let cache = tempfile::tempdir().unwrap();
+        let mut session = Session::create(cache.path()).unwrap();
+        assert!(Session::last(cache.path()).unwrap_err().is(SESSION_NOT_FOUND));
+        session.append(&Event::Check { repairs: 0 }).unwrap();
+        session.append(&user_message("one")).unwrap();
+        let at = |name: &str| cache.path().join(CONVERSATIONS).join(name).with_extension("jsonl");
+        let old = SystemTime::now() - std::time::Duration::from_secs(60);
+        File::options().append(true).open(at(session.id())).unwrap().set_modified(old).unwrap();
+        // Begun without a word, and on a full disk.
+        let _empty = Session::create(cache.path()).unwrap();
+        fs::write(at("29990101-000000-0000"), "").unwrap();
+        assert_eq!(Session::last(cache.path()).unwrap(), session.id());
     }
 
     #[cfg(unix)]

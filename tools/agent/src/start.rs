@@ -12,7 +12,7 @@ use crate::{
     agent::Agent,
     approve::Approvals,
     arguments::Arguments,
-    external_tools,
+    external_tools::{self, ExternalTools},
     history::fixed_tokens,
     interrupt::Signals,
     known_keys::KnownKeys,
@@ -26,6 +26,9 @@ use crate::{
     tools::{RegistrySettings, Tools},
     trust,
 };
+
+/// The remedy where the folder of the project contains too much.
+const BROAD_ROOT: &str = "Start ragmaker-agent in the folder of a project, or name it as --project-root; RAGMAKER_ALLOW_BROAD_ROOTS=1 allows this one.";
 
 /// The conversation that the arguments name, or a new one; and whether it is one that was resumed.
 pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals) -> Result<(Agent, bool), Error> {
@@ -42,7 +45,17 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     redactor.add_pairs(&endpoint.headers);
     let keys = KnownKeys::new(redactor);
     terminal.redact(keys.clone());
-    let (mut tools, warnings) = tools(arguments, host, &config, &project, signals)?;
+    let screen = Screen::new(arguments.output, signals.cancel().clone());
+    let (mut tools, warnings) = tools(arguments, host, &config, &project, &screen, signals)?;
+    // They repeat what servers print.
+    let mut warnings: Vec<_> = warnings.iter().map(|warning| keys.redacted(warning)).collect();
+    for warning in &warnings {
+        screen.notice(&format!("  warning: {warning}"));
+    }
+    if let Some(warning) = broad_root(&project) {
+        screen.notice(&warning);
+        warnings.push(warning);
+    }
     let (session, events) = match (&arguments.resume, arguments.continue_last) {
         (Some(id), _) => Session::open(&cache, id)?,
         (None, true) => Session::open(&cache, &Session::last(&cache)?)?,
@@ -84,7 +97,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
         tools: Arc::new(tools),
         approvals,
         terminal,
-        screen: Screen::new(arguments.output, signals.cancel().clone()),
+        screen,
         log,
         cancel: signals.cancel().clone(),
         blank: Box::new({
@@ -101,14 +114,17 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     };
     agent.rules.fixed_tokens = fixed_tokens(&agent.system(), agent.tools.declarations());
     agent.screen.object(&agent.described(is_resumed));
-    for warning in &agent.warnings {
-        agent.screen.dim(&format!("  left out: {warning}"));
-    }
     if !agent.state.history.open().is_empty() {
         // The program was ended in the middle of these calls: whether they did their work is not known.
         agent.recover()?;
     }
     Ok((agent, is_resumed))
+}
+
+/// The warning that no tool works in the folder of the project, because it contains too much.
+fn broad_root(project: &Project) -> Option<String> {
+    let error = project.named_root(project.root()).err()?;
+    Some(format!("{}: every call of a tool for files will fail: {}. {}", error.code(), error.message(), BROAD_ROOT))
 }
 
 fn config(arguments: &Arguments, file: Option<&str>, project: &Project) -> Result<Config, Error> {
@@ -129,14 +145,15 @@ fn tools(
     host: HostOptions,
     config: &Config,
     project: &Project,
+    screen: &Screen,
     signals: &Signals,
 ) -> Result<(Tools, Vec<String>), Error> {
     let configured = config.tools().offered.join(",");
     let names = arguments.tools.as_deref().or(Some(configured.as_str()).filter(|names| !names.is_empty()));
-    let (external, warnings) =
-        external_tools::load_external_tools(config, project, names, arguments.read_only, signals.cancel())?;
+    let ExternalTools { offered, warnings, names: external } =
+        external_tools::load_external_tools(config, project, names, arguments.read_only, screen, signals.cancel())?;
     signals.check()?;
-    let is_external = |name: &str| external.iter().any(|tool| tool.name() == name.trim());
+    let is_external = |name: &str| external.iter().any(|external| external == name.trim());
     let own = names.map(|names| names.split(',').filter(|name| !is_external(name)).collect::<Vec<_>>().join(","));
     let selection = Selection::new(None, own.as_deref(), arguments.read_only)?.with_commands(true);
     let project_root = project.root().to_str().map(str::to_owned);
@@ -148,11 +165,16 @@ fn tools(
         of_search: config.search_variables(),
         of_embeddings: config.embeddings_variable(),
     };
-    let tools = Tools::new(&selection, external, own);
+    let tools = Tools::new(&selection, offered, own);
     if tools.declarations().is_empty() {
+        let reasons: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
         return Err(ARGUMENT_ERROR
-            .error("no tool is left to offer")
-            .remedy("Name read-only tools as --tools, or leave --read-only out.")
+            .error(format!("no tool is left to offer{reasons}"))
+            .remedy(if arguments.read_only {
+                "Name read-only tools as --tools, or leave --read-only out."
+            } else {
+                "Correct the configuration of the tools, or name others as --tools."
+            })
             .detail("argument", "--tools"));
     }
     Ok((tools, warnings))

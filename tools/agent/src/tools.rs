@@ -367,6 +367,22 @@ impl ToolOutcome {
         }
     }
 
+    /// The outcome of a call that the limit of tokens cut off.
+    pub(crate) fn cut_off(call: &Call) -> Self {
+        let error = ARGUMENT_ERROR
+            .error(format!(
+                "the call of {} was cut off in its arguments: your answer reached the limit of its tokens \
+                 (max_output_tokens); nothing was done",
+                call.name
+            ))
+            .remedy(
+                "Do not repeat it as it was. Write less in one answer: a long file in several calls of write_file, \
+                 the first with its beginning, each further one with append: true.",
+            )
+            .detail("tool", call.name.as_str());
+        Self::refused(error)
+    }
+
     /// The outcome of a call that was refused.
     pub(crate) fn refused(error: Error) -> Self {
         Self::of(Err(error), Duration::ZERO)

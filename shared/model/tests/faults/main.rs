@@ -249,7 +249,7 @@ fn an_endpoint_that_is_not_there_or_silent_is_unreachable() {
     let error = asked(&client_with(&nowhere, Provider::OpenAi, |endpoint| {
         "http://127.0.0.1:1".clone_into(&mut endpoint.base_url);
     }));
-    assert!(error.0.unwrap_err().is(MODEL_UNREACHABLE) && error.2 == 4);
+    assert!(error.0.unwrap_err().is(MODEL_UNREACHABLE) && error.2 == 2);
     let silent = Scripted::new(vec![Reply::default().then(AfterReply::Hang); 5]);
     let outcome =
         asked(&client_with(&silent, Provider::Gemini, |endpoint| endpoint.timeout = Duration::from_millis(80)));

@@ -81,7 +81,7 @@ impl CommandLine {
         if text == "--" {
             return rest.try_for_each(|text| self.push_word(text));
         }
-        if !text.starts_with('-') || text == "-" {
+        if !text.starts_with('-') || text == "-" || self.positionals > 0 && is_sentence(text) {
             return self.push_word(text.to_owned());
         }
         let (name, inline) = match text.split_once('=') {
@@ -231,7 +231,12 @@ impl CommandLine {
                 long.insert(0, '-');
             }
             let names: Vec<&str> = self.own.iter().chain(&self.host).map(|flag| flag.long).collect();
-            unknown(name, &long, &names)
+            let error = unknown(name, &long, &names);
+            if self.positionals == 0 {
+                return error;
+            }
+            let remedy = format!("{} Put -- before a word that begins with -.", error.remediation());
+            error.remedy(remedy)
         })
     }
 
@@ -262,6 +267,8 @@ impl CommandLine {
                 .detail("missing", missing));
         }
         let mut words = self.words_of(&self.own);
+        // The words are no options, however they begin.
+        words.extend((!self.words.is_empty()).then_some("--"));
         words.extend(self.words.iter().map(String::as_str));
         T::from_args(&[name], &words).map_err(|early| self.refused(&early.output))
     }
@@ -353,6 +360,11 @@ fn negated(key: &str, value: Value) -> Result<Value, Error> {
 }
 
 /// The error for an unknown argument `name`; `names` are the valid ones.
+/// Whether a word that begins with `-` is text, such as `- item` and `-5 degrees`.
+fn is_sentence(text: &str) -> bool {
+    text.contains(char::is_whitespace) && !text[1..].starts_with(|c: char| c == '-' || c.is_alphabetic())
+}
+
 fn unknown(name: &str, spelled: &str, names: &[&str]) -> Error {
     let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
     match nearest(spelled, names) {

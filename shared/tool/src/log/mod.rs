@@ -93,7 +93,12 @@ impl Record {
         line.insert("milliseconds".to_owned(), (started.elapsed().as_millis() as u64).into());
         line.insert("error_code".to_owned(), outcome.err().map(Error::code).into());
         let text = Value::Object(line).to_string() + "\n";
-        let log = fs::OpenOptions::new().append(true).create(true).open(file);
+        let mut options = fs::OpenOptions::new();
+        options.append(true).create(true);
+        // It has the paths and addresses of a person's work.
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let log = options.open(file);
         // One write per line: concurrent calls append whole lines.
         let _ = log.and_then(|mut log| log.write_all(text.as_bytes()));
     }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use ragmaker_model::Message;
+use ragmaker_model::{Message, TextSignature};
 use serde_json::json;
 
 fn call(id: &str, name: &str) -> Call {
@@ -95,6 +95,24 @@ fn an_answer_after_tools_is_reviewed_once() {
         let notes = [user("?"), calls(&[("w", spelled)]), result("w", "{}"), says("Done.")];
         assert_eq!(after(&rules, notes).1, [Effect::Answer("Done.".into())]);
     }
+}
+
+#[test]
+fn a_checked_answer_and_its_repairs_are_one_turn_for_the_count_of_steps() {
+    let rules = Rules { think_required: false, ..Rules::default() };
+    let check = |repairs| Event::Check { repairs };
+    let asked = [check(0), user("?"), calls(&[("a", "read_file")]), result("a", "1"), says("Draft.")];
+    let (state, effects) = after(&rules, asked.clone());
+    assert_eq!((state.check, state.all_steps(), effects), (Some(0), 2, vec![Effect::Answer("Draft.".into())]));
+    // Killed in the repair.
+    let (state, effects) = after(&rules, asked.into_iter().chain([check(1), user("Repair it.")]));
+    assert_eq!((state.check, state.steps, effects), (Some(1), 0, vec![Effect::Decide]));
+    let (state, _) = next(state, says("Better."), &rules);
+    assert_eq!((state.check, state.all_steps()), (Some(1), 3));
+    let (state, effects) = next(state, Event::Checked, &rules);
+    assert_eq!((state.check, state.all_steps(), effects), (None, 3, vec![]));
+    let (state, _) = next(state, user("Another?"), &rules);
+    assert_eq!((state.check, state.all_steps()), (None, 0));
 }
 
 #[test]
@@ -250,6 +268,8 @@ fn any_event() -> impl Strategy<Value = Event> {
         (id(), "[a-z]{0,9}").prop_map(|(id, text)| result(id, &text)),
         (0_usize..20, "[a-z]{0,9}", any::<bool>()).prop_map(|(cut, text, strict)| summary(cut, &text, strict)),
         Just(Event::Shortened { results: vec![("a".into(), "short".into())] }),
+        (0_usize..3).prop_map(|repairs| Event::Check { repairs }),
+        Just(Event::Checked),
         Just(Event::Note { note: Note::Repeated, text: "note".into() }),
         Just(Event::Failed { code: "CONTEXT_TOO_LONG".into(), message: String::new() }),
         "[ a]{0,3}".prop_map(|text| interrupted(&text)),
