@@ -220,8 +220,8 @@ fn calls_at_once_do_not_lose_changes() {
             scope.spawn(move || {
                 let line = format!("line {number}\n");
                 let arguments = ["--path", "log.md", "--content", &line, "--append"];
-                let status = Command::new(tool).args(arguments).current_dir(&project.0.root).output().unwrap().status;
-                assert!(status.success());
+                let output = Command::new(tool).args(arguments).current_dir(&project.0.root).output().unwrap();
+                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             });
         }
     });

@@ -9,7 +9,8 @@ use std::{
     fs::{self, File},
     io::{self, Seek, SeekFrom},
     path::{Path, PathBuf},
-    time::SystemTime,
+    thread,
+    time::{Duration, SystemTime},
 };
 
 use cap_fs_ext::{DirExt, FollowSymlinks, MetadataExt, OpenOptionsFollowExt};
@@ -25,6 +26,13 @@ pub(crate) type Stat = cap_std::fs::Metadata;
 
 /// `ERROR_CANT_RESOLVE_FILENAME`, the system's own error for links that form a loop.
 const LINK: i32 = 1921;
+
+/// The system's errors for a file that is open elsewhere.
+const ACCESS_DENIED: i32 = 5;
+const SHARING_VIOLATION: i32 = 32;
+
+/// The pauses before a rename is tried again, in milliseconds.
+const PAUSES: [u64; 6] = [2, 5, 10, 20, 50, 100];
 
 /// The folder of the locks, among the temporary files.
 const LOCKS: &str = "ragmaker-locks";
@@ -145,6 +153,20 @@ pub(crate) fn rename(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr, repla
             Ok(()) => return from.remove_file(old),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
             Err(_) => {}
+        }
+    }
+    rename_when_closed(from, old, to, new)
+}
+
+/// Renames an entry. A file that another process has open for a moment, to read it, cannot be replaced on every version
+/// and file system, so this is tried again.
+fn rename_when_closed(from: &Handle, old: &OsStr, to: &Handle, new: &OsStr) -> io::Result<()> {
+    for pause in PAUSES {
+        match from.rename(old, to, new) {
+            Err(error) if matches!(error.raw_os_error(), Some(ACCESS_DENIED | SHARING_VIOLATION)) => {
+                thread::sleep(Duration::from_millis(pause));
+            }
+            renamed => return renamed,
         }
     }
     from.rename(old, to, new)
