@@ -122,7 +122,8 @@ impl Screen {
     pub(crate) fn happened(&mut self, event: &Event) {
         match event {
             Event::User { text } => self.object(&json!({"type": "user", "text": text})),
-            Event::Check { repairs: 0 } | Event::Checked => {}
+            // Whether a summary is accepted is known only afterwards.
+            Event::Check { repairs: 0 } | Event::Checked | Event::Summary { .. } => {}
             Event::Check { .. } => {
                 self.object(&json!({"type": "note", "note": "repair"}));
                 self.dim("(quotations of this answer were not found; the model repairs it)");
@@ -165,8 +166,6 @@ impl Screen {
                     Note::Repeated => "(the model repeats a call; it was told so)",
                 });
             }
-            // Whether it is accepted is known only afterwards.
-            Event::Summary { .. } => {}
             Event::Shortened { results } => {
                 self.object(&json!({"type": "summary", "messages": 0, "accepted": false, "shortened": results.len()}));
                 let count = results.len();

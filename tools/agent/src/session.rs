@@ -288,7 +288,7 @@ mod tests {
         session.append(&Event::Check { repairs: 0 }).unwrap();
         session.append(&user_message("one")).unwrap();
         let at = |name: &str| cache.path().join(CONVERSATIONS).join(name).with_extension("jsonl");
-        let old = SystemTime::now() - std::time::Duration::from_secs(60);
+        let old = SystemTime::now() - std::time::Duration::from_mins(1);
         File::options().append(true).open(at(session.id())).unwrap().set_modified(old).unwrap();
         // Begun without a word, and on a full disk.
         let _empty = Session::create(cache.path()).unwrap();

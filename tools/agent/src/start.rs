@@ -167,7 +167,7 @@ fn tools(
     };
     let tools = Tools::new(&selection, offered, own);
     if tools.declarations().is_empty() {
-        let reasons: String = warnings.iter().map(|warning| format!("; {warning}")).collect();
+        let reasons = warnings.iter().fold(String::new(), |all, warning| all + "; " + warning);
         return Err(ARGUMENT_ERROR
             .error(format!("no tool is left to offer{reasons}"))
             .remedy(if arguments.read_only {
