@@ -20,7 +20,8 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 use crate::browser::webdriver_only::{
-    assert_captures, assert_declined, assert_expanded, assert_refusals, assert_state, assert_steps,
+    assert_captures, assert_declined, assert_expanded, assert_frames, assert_json, assert_refusals, assert_state,
+    assert_steps,
 };
 
 /// How long Firefox may take to end.
@@ -94,7 +95,6 @@ fn errors_of_pages_have_the_same_codes() {
         firefox(visitor.navigate("http://1.1.1.1/")).arg("--public-only"),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.webp"]),
         firefox(visitor.navigate("/page/one")).args(["--screenshot", "a.png", "--full-page"]),
-        firefox(visitor.extract("/page/one")).args(["--json-responses", "."]),
     ];
     for tool in refused {
         let error = tool.run().error("ARGUMENT_ERROR").clone();
@@ -153,6 +153,7 @@ fn steps_are_taken_and_elements_listed_as_in_chromium() {
     let visitor = Visitor::new();
     firefox(visitor.open()).run().answer();
     assert_steps(&visitor, &firefox);
+    assert_frames(&visitor, &firefox);
     assert_refusals(&visitor, &firefox);
     visitor.close().run().answer();
 }
@@ -162,6 +163,7 @@ fn steps_are_taken_and_elements_listed_as_in_chromium() {
 fn a_page_is_expanded_and_its_banner_declined() {
     let visitor = Visitor::new();
     firefox(visitor.open()).run().answer();
+    assert_json(&visitor, &firefox);
     assert_expanded(&visitor, &firefox);
     assert_declined(&visitor, &firefox);
     visitor.close().run().answer();

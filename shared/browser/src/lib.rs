@@ -18,7 +18,8 @@
 //! | [`snapshots`] | the last look at each page, with which the next one is compared | `elements`, `profile` |
 //! | [`download`] | files in place of pages | `navigation` |
 //! | [`responses`] | the JSON answers that a page receives | |
-//! | [`state`] | a session's cookies and local storage | `restricted_session`, `tab` |
+//! | [`storage`] | the form of a session's state, and what can be done with it | `cookie`, `profile` |
+//! | [`state`] | a session's cookies and local storage | `restricted_session`, `storage`, `tab` |
 //! | [`session`] | reaches, starts and closes browsers | `supervisor` |
 //! | [`supervisor`], [`launch`] | the process that starts a browser and watches it | `webdriver`, `cdp` |
 //! | [`kind`], [`firefox`] | which browser it is; launching Firefox | `webdriver` |
@@ -80,6 +81,7 @@ mod screenshot;
 mod session;
 mod snapshots;
 mod state;
+mod storage;
 mod supervisor;
 mod tab;
 mod visit;
@@ -103,6 +105,6 @@ pub use responses::{JsonResponse, JsonResponses};
 pub use restricted_session::RestrictedSession;
 pub use session::{BrowserReservation, IDLE_SECONDS, Opened, close, open};
 pub use snapshots::{LookChanges, LookRequest};
-pub use state::{OriginStorage, StorageItem, StorageState};
+pub use storage::{OriginStorage, StorageItem, StorageState};
 pub use supervisor::run_if_asked;
 pub use visit::{PageElements, Visit};

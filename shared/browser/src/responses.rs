@@ -52,10 +52,47 @@ struct Expected {
     address: Option<String>,
 }
 
+impl JsonResponses {
+    /// Adds an answer, within the limits; a former one of its URL is replaced.
+    pub(crate) fn add(&mut self, response: JsonResponse) {
+        self.responses.retain(|known| !same_page(&known.url, &response.url));
+        let together: usize = self.responses.iter().map(|known| known.body.len()).sum();
+        if self.responses.len() >= MAX_RESPONSES || together + response.body.len() > MAX_TOTAL_BYTES {
+            self.left_out += 1;
+        } else if !response.body.trim().is_empty() {
+            self.responses.push(response);
+        }
+    }
+}
+
+/// A pattern for URLs, and the time that matching has taken.
+#[derive(Debug)]
+pub(crate) struct Matcher {
+    pattern: Arc<Pattern>,
+    spent: Duration,
+}
+
+impl Matcher {
+    pub(crate) fn new(pattern: Arc<Pattern>) -> Self {
+        Self { pattern, spent: Duration::ZERO }
+    }
+
+    /// Whether `url` matches; `None` if there is no time left to find out.
+    pub(crate) fn matches(&mut self, url: &str) -> Option<bool> {
+        if self.spent >= limits::PATTERN_TIME {
+            return None;
+        }
+        let begun = Instant::now();
+        let is_match = self.pattern.is_in(url);
+        self.spent += begun.elapsed();
+        Some(is_match)
+    }
+}
+
 /// Collects the JSON answers of a tab from its network events.
 #[derive(Debug)]
 pub(crate) struct Collector {
-    pattern: Arc<Pattern>,
+    matcher: Matcher,
     /// The requests of scripts with methods other than GET: their answers do not belong to an address.
     sending: HashSet<String>,
     /// The answers that are not complete, by the id of the request.
@@ -63,19 +100,16 @@ pub(crate) struct Collector {
     /// The answers whose bodies were asked for, by the id of the command.
     requested: HashMap<u64, Expected>,
     collected: JsonResponses,
-    /// The time that matching has taken.
-    spent: Duration,
 }
 
 impl Collector {
     pub(crate) fn new(pattern: Arc<Pattern>) -> Self {
         Self {
-            pattern,
+            matcher: Matcher::new(pattern),
             sending: HashSet::new(),
             announced: HashMap::new(),
             requested: HashMap::new(),
             collected: JsonResponses::default(),
-            spent: Duration::ZERO,
         }
     }
 
@@ -121,13 +155,10 @@ impl Collector {
             return None;
         }
         let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
-        if self.spent >= limits::PATTERN_TIME {
+        let Some(is_match) = self.matcher.matches(url.as_str()) else {
             self.collected.left_out += 1;
             return None;
-        }
-        let begun = Instant::now();
-        let is_match = self.pattern.is_in(url.as_str());
-        self.spent += begun.elapsed();
+        };
         let address = response["remoteIPAddress"].as_str().map(str::to_owned);
         is_match.then_some(Expected { url, address })
     }
@@ -156,14 +187,7 @@ impl Collector {
             self.collected.left_out += 1;
             return;
         };
-        let responses = &mut self.collected.responses;
-        responses.retain(|known| !same_page(&known.url, &url));
-        let together: usize = responses.iter().map(|known| known.body.len()).sum();
-        if responses.len() >= MAX_RESPONSES || together + body.len() > MAX_TOTAL_BYTES {
-            self.collected.left_out += 1;
-        } else if !body.trim().is_empty() {
-            responses.push(JsonResponse { url, body, address });
-        }
+        self.collected.add(JsonResponse { url, body, address });
     }
 
     /// The collected responses, without those whose bodies have not arrived.
@@ -183,7 +207,8 @@ fn is_of_script(params: &Value) -> bool {
     params["type"] == "XHR" || params["type"] == "Fetch"
 }
 
-fn is_json(media_type: &str) -> bool {
+/// Whether a media type is that of JSON.
+pub(crate) fn is_json(media_type: &str) -> bool {
     let media_type = media_type.to_ascii_lowercase();
     matches!(media_type.as_str(), "application/json" | "text/json") || media_type.ends_with("+json")
 }

@@ -22,6 +22,7 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
     let with = |tool: Tool| remote(tool, &server);
     with(visitor.open()).run().answer();
     assert_steps(&visitor, &with);
+    assert_frames(&visitor, &with);
     assert_refusals(&visitor, &with);
     visitor.close().run().answer();
 }
@@ -37,6 +38,7 @@ fn a_page_is_expanded_and_its_banner_declined_without_a_devtools_socket() {
     let (visitor, server) = (Visitor::new(), Server::start());
     let with = |tool: Tool| remote(tool, &server);
     with(visitor.open()).run().answer();
+    assert_json(&visitor, &with);
     assert_expanded(&visitor, &with);
     assert_declined(&visitor, &with);
     visitor.close().run().answer();
@@ -60,9 +62,11 @@ pub(crate) fn assert_expanded(visitor: &Visitor, with: With<'_>) {
     }
 }
 
-/// Asserts that banners of the page itself are declined.
+/// Asserts that banners are declined, in the page and in a frame of another site.
 pub(crate) fn assert_declined(visitor: &Visitor, with: With<'_>) {
-    for (page, platform) in [("onetrust-choices", "OneTrust"), ("usercentrics", "Usercentrics")] {
+    for (page, platform) in
+        [("onetrust-choices", "OneTrust"), ("usercentrics", "Usercentrics"), ("sourcepoint", "Sourcepoint")]
+    {
         let page = format!("/consent/{page}");
         let answer =
             with(visitor.navigate(&page)).args(["--dismiss-consent", "--timeout", "60"]).run().answer().clone();
@@ -179,6 +183,56 @@ pub(crate) fn assert_steps(visitor: &Visitor, with: With<'_>) {
     // What opens another tab opens here; a slow page is waited for.
     let answer = there(visitor.act("/act/links/3", r#"[{"click":"link:Link 1"}]"#));
     assert_eq!(answer["changes"]["title"], "1", "{answer}");
+}
+
+/// Asserts that elements in frames of the site and of another are listed and acted on, also where the frame goes away.
+pub(crate) fn assert_frames(visitor: &Visitor, with: With<'_>) {
+    let run = |tool: Tool| with(tool).args(["--timeout", "100"]).run().answer().clone();
+    let elements = || -> Vec<String> {
+        let all = run(visitor.look().args(["--selector", "body"]));
+        all["elements"].as_array().unwrap().iter().map(|one| one["element"].as_str().unwrap().to_owned()).collect()
+    };
+    let steps = json!([
+        {"click": "button:Inside localhost"}, {"fill": ["textbox:Field 127.0.0.1", "sea"]},
+        {"press": ["textbox:Field 127.0.0.1", "s"]}, {"click": "Inside 127.0.0.1"}, {"click": "button:Load more"},
+    ]);
+    let answer = run(visitor.act("/act/page", &steps.to_string()).arg("--reload"));
+    assert_eq!(answer["done"].as_array().unwrap().len(), 5, "{answer}");
+    let found = elements();
+    for element in ["button:Hit localhost", "button:Hit 127.0.0.1", "textbox:Field localhost", "button:Go"] {
+        assert!(found.iter().any(|one| one == element), "{element}: {found:?}");
+    }
+    let looked = run(visitor.look().args(["--selector", "body"]));
+    let field = looked["elements"].as_array().unwrap().iter().find(|one| one["element"] == "textbox:Field 127.0.0.1");
+    assert_eq!(field.unwrap()["value"], "s", "the key replaces the text, in the frame that has the focus");
+    for (page, element) in [("detaches", "button:Press"), ("detaches-other", "button:Inside localhost")] {
+        let steps = json!([{"click": element}, {"wait": {"text": "Shown: detached"}}]).to_string();
+        run(visitor.act(&format!("/act/{page}"), &steps).arg("--reload"));
+        assert_eq!(run(visitor.navigate("/page/next"))["title"], "next", "{page}");
+    }
+}
+
+/// Asserts that the JSON answers of a page are requested again, those that came on a click as well.
+pub(crate) fn assert_json(visitor: &Visitor, with: With<'_>) {
+    let answers = |tool: Tool| with(tool).args(["--timeout", "100"]).run().answer()["json_responses"].clone();
+    let paths = |answers: &Value| -> Vec<String> {
+        let documents = answers["documents"].as_array().unwrap().iter();
+        let urls = documents.map(|one| one["url"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned());
+        let mut paths: Vec<String> = urls.collect();
+        paths.sort();
+        paths
+    };
+    let all = answers(visitor.extract("/data/stations").args(["--json-responses", "/data/"]));
+    // The method of a request is not known: an answer that was sent for may be among them.
+    let found: Vec<String> = paths(&all).into_iter().filter(|path| path != "data/sent").collect();
+    let wanted = ["data/broken", "data/feed", "data/list/1?sort=name", "data/other"];
+    assert_eq!((found, &all["left_out"]), (wanted.map(str::to_owned).to_vec(), &json!(1)), "{all}");
+    let more = visitor.extract_open().args(["--expand", "--json-responses", r"/list/[0-9]\?"]);
+    let more = answers(more);
+    assert_eq!(paths(&more).len(), 3, "{more}");
+    let own = visitor.extract("/data/stations").args(["--json-responses", "/data/", "--allow-domain", "127.0.0.1"]);
+    let own = answers(own);
+    assert!(!paths(&own).contains(&"data/other".to_owned()), "{own}");
 }
 
 /// Asserts that unsupported steps have the same errors as with a socket.

@@ -51,7 +51,7 @@ pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 const WORLD: &str = "tool";
 
 /// The maximum number of frames of a page that are read.
-const MAX_FRAMES: usize = 40;
+pub(crate) const MAX_FRAMES: usize = 40;
 
 /// The identity of an element: its process, its frame, and its node id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

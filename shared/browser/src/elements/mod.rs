@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use self::list::ListedElement;
 pub(crate) use self::{
     find::NotFound,
-    frames::{CONSENT, ELEMENT, EXPAND, ElementId, Frame, FrameScript, Frames, PAGE, SCREENSHOT},
+    frames::{CONSENT, ELEMENT, EXPAND, ElementId, Frame, FrameScript, Frames, MAX_FRAMES, PAGE, SCREENSHOT},
     locator::{Locator, Match},
     tree::{Node, ROLES, nodes_of as nodes},
 };

@@ -1,7 +1,8 @@
 // The interactive elements with role and accessible name, for browsers whose accessibility tree is not available.
 // Follows document.js, page-state.js, text.js and names.js; arguments: the roles, a selector or null, and the limits.
 // Returns, in document order, [element, role, name, value, states, URL, heading before it, whether it is in the main
-// content, whether the selector matches it or an ancestor]; null if the selector is invalid.
+// content, whether the selector matches it or an ancestor]; null if the selector is invalid. A frame has its place in the
+// list too, with the role "frame": the session has to be switched to it to list what is in it.
 const [roleNames, selector, limits] = arguments;
 const MAX_CONTROLS = 5000, MAX_NAME = 300, MAIN = "main,dialog,[role=main],[role=dialog],[role=alertdialog]";
 const ROLES = new Set(roleNames);
@@ -70,8 +71,9 @@ const visit = (element, inherited) => {
     if (element.matches(MAIN)) here.isMain = true;
     if (selector !== null && element.matches(selector)) here.isChosen = true;
     if (/^h[1-6]$/.test(element.localName) || element.getAttribute("role") === "heading") under = squeezed(element.textContent).slice(0, MAX_NAME);
-    const role = roleOf(element);
+    const role = /^i?frame$/.test(element.localName) ? "frame" : roleOf(element);
     if (role !== "" && element.checkVisibility({ visibilityProperty: true })) {
+      if (role === "frame" && element.getBoundingClientRect().width <= 1) return;
       const name = squeezed(nameOf(element)).slice(0, MAX_NAME).toWellFormed(), value = squeezed(shownValue(element)).slice(0, MAX_NAME).toWellFormed();
       found.push([element, role, name, value, statesOf(element, role), role === "link" ? String(element.href) : null, under.toWellFormed(), here.isMain, here.isChosen]);
     }

@@ -52,6 +52,17 @@ switch (action) {
   case "by-css": {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(argument)]).slice(0, 20); } catch { return null; }
   }
+  // The elements of the frames that are shown.
+  case "frames": {
+    const shows = (frame) => { const { width, height } = frame.getBoundingClientRect(); return width > 1 && height > 1 && frame.checkVisibility({ visibilityProperty: true }); };
+    return roots(document).flatMap((root) => [...root.querySelectorAll("iframe,frame")]).filter(shows).slice(0, argument);
+  }
+  // The element that has the focus, where it is that of a frame.
+  case "focused-frame": {
+    let focused = doc.activeElement;
+    for (let inner = focused && shadowOf(focused); inner?.activeElement; inner = shadowOf(focused)) focused = inner.activeElement;
+    return /^i?frame$/.test(focused?.localName) ? focused : null;
+  }
   case "scroll": {
     // The page itself, or the element that scrolls instead.
     const page = doc.scrollingElement;

@@ -80,7 +80,8 @@ pub struct Visit<'a> {
     pub capture: Capture<'a>,
     /// Whether a file in place of a page is taken, as [`LoadedPage::file`], instead of being an error.
     pub takes_files: bool,
-    /// Which JSON answers of the page are taken, by their URLs. The page is loaded for that.
+    /// Which JSON answers of the page are taken, by their URLs. The page is loaded for that; without a DevTools socket,
+    /// the answers are requested again instead.
     pub json_responses: Option<&'a Arc<Pattern>>,
     /// Whether a consent banner is declined first.
     pub declines_consent: bool,
@@ -256,15 +257,14 @@ impl Visit<'_> {
         if let Some(needs) = webdriver_only::screenshot::unsupported(self.capture) {
             return Err(self.session.no_socket(needs));
         }
-        if self.json_responses.is_some() {
-            return Err(self.session.no_socket("--json-responses needs"));
-        }
         let Self { target, visible, timeout, wait_for, load, .. } = *self;
         let request = VisitRequest { target, visible, timeout, wait_for, load, domains, script, deadline, began };
         webdriver_only::visit(request, in_use.profile(), &in_use.running, |visit, taken| {
             let (taken, banner) = self.without_banner_plainly(visit, began, taken)?;
             let (mut page, content) = work(visit, taken)?;
             page.consent = banner;
+            let collect = |pattern| webdriver_only::responses::collect(visit, pattern, domains);
+            page.json_responses = self.json_responses.map(collect).transpose()?;
             Ok((page, content))
         })
     }

@@ -1,8 +1,7 @@
 //! Steps by WebDriver commands alone: the driver clicks, points and types as a person would, and the same scripts find
 //! the elements.
 //!
-//! The elements are those of the page itself and of its open shadow roots. Frames are not searched: a command in a
-//! frame needs the session to be switched to it first.
+//! The elements are those of the page, of its open shadow roots and of its frames, also of other sites.
 
 use std::{
     cell::Cell,
@@ -14,7 +13,10 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::{WebDriverVisit, controls};
+use super::{
+    WebDriverVisit, controls,
+    frames::{self, TOP},
+};
 use crate::{
     act::{
         Keys,
@@ -66,6 +68,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
             return Ok(());
         }
         let own = driver.window(*deadline)?;
+        self.visit.forget_frame();
         for opened in opened {
             driver.switch_to(opened, *deadline)?;
             driver.close_window(*deadline)?;
@@ -73,33 +76,46 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
         driver.switch_to(&own, *deadline)
     }
 
-    /// The elements that are found by what they show, or by CSS.
-    fn by(&mut self, what: &str, text: &str) -> Result<Vec<String>, CommandError> {
-        let found = self.visit.ask(&PAGE, what, &json!(text))?;
-        Ok(found.as_array().into_iter().flatten().filter_map(controls::reference).collect())
+    /// The elements of a frame that are found by what they show, or by CSS.
+    fn by(&mut self, frame: &str, what: &str, text: &str) -> Result<Vec<String>, CommandError> {
+        let found = match self.visit.ask_in(frame, &PAGE, what, &json!(text)) {
+            // The frame is gone or has another document.
+            Err(CommandError::Failed(_) | CommandError::Late) if frame != TOP => Value::Null,
+            found => found?,
+        };
+        Ok(found.as_array().into_iter().flatten().filter_map(frames::reference).collect())
     }
 
-    /// The reference to the element that `locator` names, or the reason why there is none.
-    fn find(&mut self, locator: &Locator) -> Result<Result<String, NotFound>, CommandError> {
-        let (nodes, mut references) = controls::nodes(self.visit, None)?.unwrap_or_default();
-        match locator.among(&nodes) {
-            Match::One(index) => return Ok(Ok(references.swap_remove(index))),
-            Match::Many(found) => return Ok(Err(NotFound::Several(find::candidates(&nodes, &found)))),
-            Match::None => {}
+    /// The frame and the reference of the element that `locator` names, or the reason why there is none. The page's own
+    /// elements have precedence, and are found without a switch to its frames.
+    fn find(&mut self, locator: &Locator) -> Result<Result<(String, String), NotFound>, CommandError> {
+        let mut nodes = vec![];
+        for with_frames in [false, true] {
+            let (found, mut references) = controls::nodes(self.visit, None, with_frames)?.unwrap_or_default();
+            match locator.among(&found) {
+                Match::One(index) => {
+                    return Ok(Ok((found[index].element_id.frame.clone(), references.swap_remove(index))));
+                }
+                Match::Many(many) => return Ok(Err(NotFound::Several(find::candidates(&found, &many)))),
+                Match::None => nodes = found,
+            }
         }
         if locator.role().is_none() {
+            let frames = self.visit.frames()?;
             for (what, text, number) in locator.shown_as() {
-                let mut found = self.by(what, text)?;
-                match find::chosen(number, found.len()) {
-                    Chosen::One(index) => return Ok(Ok(found.swap_remove(index))),
-                    Chosen::Several => {
-                        let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
-                            let state = self.visit.on(reference, "state", &Value::Null)?;
-                            Ok(find::described(text, index, &state))
-                        });
-                        return Ok(Err(NotFound::Several(listed.collect::<Result<_, CommandError>>()?)));
+                for frame in &frames {
+                    let mut found = self.by(frame, what, text)?;
+                    match find::chosen(number, found.len()) {
+                        Chosen::One(index) => return Ok(Ok((frame.clone(), found.swap_remove(index)))),
+                        Chosen::Several => {
+                            let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
+                                let state = self.visit.on(frame, reference, "state", &Value::Null)?;
+                                Ok(find::described(text, index, &state))
+                            });
+                            return Ok(Err(NotFound::Several(listed.collect::<Result<_, CommandError>>()?)));
+                        }
+                        Chosen::None => {}
                     }
-                    Chosen::None => {}
                 }
             }
         }
@@ -111,17 +127,25 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
         if reached.is("shown") && reached.is("sized") {
             return Ok(Some(reached.object.clone()));
         }
-        let label = self.visit.on(&reached.object, "label", &Value::Null)?;
-        Ok(controls::reference(&label))
+        let label = self.visit.on(&reached.element_id.frame, &reached.object, "label", &Value::Null)?;
+        Ok(frames::reference(&label))
+    }
+
+    /// Sends a command about an element that was found.
+    fn element(&self, reached: &UsableElement, path: &str, body: Value) -> Result<(), CommandError> {
+        let visit = &*self.visit;
+        visit.in_frame(&reached.element_id.frame, || visit.driver.post(path, body, visit.deadline).map(drop))
     }
 
     /// Presses and releases keys.
     fn keys(&mut self, actions: &Value) -> Result<(), CommandError> {
-        self.actions(&json!({"type": "key", "id": "keyboard", "actions": actions}))
+        let frame = self.visit.focused_frame()?;
+        self.actions(&frame, &json!({"type": "key", "id": "keyboard", "actions": actions}))
     }
 
-    fn actions(&mut self, of: &Value) -> Result<(), CommandError> {
-        self.visit.driver.post("actions", json!({"actions": [of]}), self.visit.deadline).map(drop)
+    fn actions(&mut self, frame: &str, of: &Value) -> Result<(), CommandError> {
+        let visit = &*self.visit;
+        visit.in_frame(frame, || visit.driver.post("actions", json!({"actions": [of]}), visit.deadline).map(drop))
     }
 }
 
@@ -190,14 +214,27 @@ impl StepTarget for WebDriverActor<'_, '_> {
         &mut self,
         script: &'static FrameScript,
         (what, given): (&str, &Value),
-        _: &dyn Fn(&Value) -> bool,
+        is_enough: &dyn Fn(&Value) -> bool,
     ) -> Result<Vec<Value>, CommandError> {
-        match self.ask(script, what, given) {
-            Ok(answer) => Ok(vec![answer]),
+        let frames = match self.visit.frames() {
             // The document is being replaced.
-            Err(CommandError::Failed(_)) => Ok(vec![]),
-            Err(error) => Err(error),
+            Err(CommandError::Failed(_)) => return Ok(vec![]),
+            frames => frames?,
+        };
+        let mut answers = vec![];
+        for frame in frames {
+            match self.visit.ask_in(&frame, script, what, given) {
+                Ok(answer) => answers.push(answer),
+                // The frame is gone or has another document.
+                Err(CommandError::Failed(_)) => continue,
+                Err(CommandError::Late) if frame != TOP => continue,
+                Err(error) => return Err(error),
+            }
+            if answers.last().is_some_and(is_enough) {
+                break;
+            }
         }
+        Ok(answers)
     }
 
     fn try_reach(
@@ -206,28 +243,28 @@ impl StepTarget for WebDriverActor<'_, '_> {
         need: Requirement,
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError> {
-        let object = match self.find(locator)? {
-            Ok(reference) => reference,
+        let (frame, object) = match self.find(locator)? {
+            Ok(found) => found,
             Err(not_found) => return Ok(Err(missing(locator, not_found))),
         };
-        let state = self.visit.on(&object, "state", &need.given())?;
+        let state = self.visit.on(&frame, &object, "state", &need.given())?;
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }
-        let element_id = ElementId { session: None, frame: String::new(), node: 0 };
+        let element_id = ElementId { session: None, frame, node: 0 };
         let reached = UsableElement { element_id, object, state, point: None };
         if need.is_pointed_at() {
             let Some(target) = self.clickable(&reached)? else {
                 return Ok(Err(unusable(locator, &reached.state, "is not shown")));
             };
             let block = ["nearest", "center", "end", "start"][attempt % 4];
-            self.visit.on(&target, "reveal", &json!(block))?;
+            self.visit.on(&reached.element_id.frame, &target, "reveal", &json!(block))?;
         }
         Ok(Ok(reached))
     }
 
     fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.visit.on(&reached.object, what, given)
+        self.visit.on(&reached.element_id.frame, &reached.object, what, given)
     }
 
     fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
@@ -235,10 +272,10 @@ impl StepTarget for WebDriverActor<'_, '_> {
             return Err(unusable(locator, &reached.state, "is not shown").into());
         };
         // What would open another tab opens here.
-        self.visit.on(&target, "arm", &Value::Null)?;
+        self.visit.on(&reached.element_id.frame, &target, "arm", &Value::Null)?;
         let begun = Instant::now();
         let clicked = loop {
-            let clicked = self.visit.driver.post(&format!("element/{target}/click"), json!({}), self.visit.deadline);
+            let clicked = self.element(reached, &format!("element/{target}/click"), json!({}));
             let Err(CommandError::Failed(words)) = &clicked else { break clicked.map_err(StepError::from) };
             let reason = if words.contains("not clickable") || words.contains("obscures") {
                 "is covered by another element"
@@ -256,7 +293,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
             }
             thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
         };
-        let heard = match self.visit.click_result() {
+        let heard = match self.visit.click_result(&reached.element_id.frame) {
             // The click may have removed the document.
             Err(CommandError::Failed(_)) => Value::Null,
             heard => heard?,
@@ -267,11 +304,14 @@ impl StepTarget for WebDriverActor<'_, '_> {
 
     fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {
         let Some(target) = self.clickable(reached)? else { return Ok(()) };
-        let origin = controls::element(&target);
+        let origin = frames::element(&target);
         let moved = json!({"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": origin});
-        self.actions(&json!({
-            "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [moved],
-        }))
+        self.actions(
+            &reached.element_id.frame,
+            &json!({
+                "type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [moved],
+            }),
+        )
     }
 
     fn press(&mut self, keys: &Keys) -> Result<(), StepError> {
@@ -286,7 +326,8 @@ impl StepTarget for WebDriverActor<'_, '_> {
     }
 
     fn insert(&mut self, text: &str) -> Result<(), CommandError> {
-        self.visit.execute(INSERT, &json!([text]), LIMITS.webdriver_probe).map(drop)
+        let frame = self.visit.focused_frame()?;
+        self.visit.execute_in(&frame, INSERT, &json!([text]), LIMITS.webdriver_probe).map(drop)
     }
 
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
@@ -302,7 +343,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
             return Err(unusable(locator, &reached.state, "is not a file input").into());
         }
         let path = format!("element/{}/value", reached.object);
-        let given = self.visit.driver.post(&path, json!({"text": files.join("\n")}), self.visit.deadline);
-        given.map(drop).map_err(|error| not_taken(locator, &reached, error))
+        let given = self.element(&reached, &path, json!({"text": files.join("\n")}));
+        given.map_err(|error| not_taken(locator, &reached, error))
     }
 }

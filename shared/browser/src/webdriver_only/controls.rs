@@ -2,9 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{WebDriverVisit, in_function};
+use super::{
+    WebDriverVisit,
+    frames::{self, TOP, element, reference},
+    in_function,
+};
 use crate::{
-    elements::{ELEMENT, ElementId, FrameScript, Node, ROLES},
+    elements::{ELEMENT, ElementId, FrameScript, MAX_FRAMES, Node, ROLES},
     error::CommandError,
     limits::LIMITS,
     webdriver::is_stale_element,
@@ -19,93 +23,142 @@ const CONTROLS: &str = concat!(
     include_str!("../js/controls.js")
 );
 
+/// What `js/controls.js` calls a frame.
+const FRAME: &str = "frame";
+
 /// The states that `js/controls.js` names.
 const STATES: [&str; 9] =
     ["disabled", "checked", "unchecked", "mixed", "selected", "pressed", "expanded", "collapsed", "readonly"];
 
-/// The name of the member with which WebDriver refers to an element.
-const REFERENCE: &str = "element-6066-11e4-a52e-4f735466cecf";
-
-/// The reference in the answer of a script.
-pub(super) fn reference(element: &Value) -> Option<String> {
-    element[REFERENCE].as_str().map(str::to_owned)
-}
-
-/// The element of a reference, as an argument.
-pub(super) fn element(reference: &str) -> Value {
-    json!({REFERENCE: reference})
-}
-
 /// The nodes that can be acted on, and a reference to the element of each.
-type Controls = (Vec<Node>, Vec<String>);
+pub(super) type Controls = (Vec<Node>, Vec<String>);
 
-/// The nodes that can be acted on, with references; `None` if the selector is invalid.
-pub(super) fn nodes(visit: &WebDriverVisit<'_>, selector: Option<&str>) -> Result<Option<Controls>, CommandError> {
-    let answer =
-        visit.execute(&in_function(CONTROLS), &json!([ROLES, selector, LIMITS.page]), LIMITS.webdriver_read)?;
-    let Some(listed) = answer.as_array() else { return Ok(None) };
-    Ok(Some(listed.iter().filter_map(|listed| Some((node(listed)?, reference(&listed[0])?))).unzip()))
+/// Where a node is: what it inherits from the frame that it is in.
+#[derive(Clone)]
+struct Inside {
+    /// The path of the frame.
+    frame: String,
+    under: String,
+    is_main: bool,
+    is_chosen: bool,
+}
+
+/// The nodes of the page itself, and `with_frames` of its frames in their places; `None` if the selector is invalid.
+pub(super) fn nodes(
+    visit: &WebDriverVisit<'_>,
+    selector: Option<&str>,
+    with_frames: bool,
+) -> Result<Option<Controls>, CommandError> {
+    let mut found = Controls::default();
+    let mut left = if with_frames { MAX_FRAMES } else { 0 };
+    let page = Inside { frame: TOP.to_owned(), under: String::new(), is_main: false, is_chosen: false };
+    Ok(collect(visit, selector, &page, &mut left, &mut found)?.then_some(found))
+}
+
+/// Adds the nodes of a frame to `found`, and of at most `left` frames in it. Returns whether the selector is valid.
+fn collect(
+    visit: &WebDriverVisit<'_>,
+    selector: Option<&str>,
+    inside: &Inside,
+    left: &mut usize,
+    found: &mut Controls,
+) -> Result<bool, CommandError> {
+    let arguments = json!([ROLES, selector, LIMITS.page]);
+    let answer = visit.execute_in(&inside.frame, &in_function(CONTROLS), &arguments, LIMITS.webdriver_read)?;
+    let Some(listed) = answer.as_array() else { return Ok(false) };
+    for listed in listed {
+        let Some(reference) = reference(&listed[0]) else { continue };
+        if listed[1] == FRAME {
+            if *left == 0 {
+                continue;
+            }
+            *left -= 1;
+            let inner = Inside {
+                frame: frames::below(&inside.frame, &reference),
+                under: listed[6].as_str().filter(|under| !under.is_empty()).unwrap_or(&inside.under).to_owned(),
+                is_main: inside.is_main || listed[7] == true,
+                is_chosen: inside.is_chosen || listed[8] == true,
+            };
+            match collect(visit, None, &inner, left, found) {
+                // The frame is gone or has another document.
+                Err(CommandError::Failed(_) | CommandError::Late) => {}
+                collected => drop(collected?),
+            }
+        } else if let Some(node) = node(listed, inside) {
+            found.0.push(node);
+            found.1.push(reference);
+        }
+    }
+    Ok(true)
 }
 
 /// The node that the script describes.
-fn node(listed: &Value) -> Option<Node> {
+fn node(listed: &Value, inside: &Inside) -> Option<Node> {
     let text = |index: usize| listed[index].as_str().unwrap_or_default().to_owned();
     let states = listed[4].as_array().into_iter().flatten();
     let states = states.filter_map(|state| STATES.into_iter().find(|known| state == known));
     Some(Node {
-        element_id: ElementId { session: None, frame: String::new(), node: 0 },
+        element_id: ElementId { session: None, frame: inside.frame.clone(), node: 0 },
         role: ROLES.into_iter().find(|role| listed[1] == *role)?,
         name: text(2),
         value: text(3),
         states: states.collect(),
         url: listed[5].as_str().map(str::to_owned),
-        under: text(6),
-        is_own: true,
-        is_main: listed[7] == true,
-        is_chosen: listed[8] == true,
+        under: if listed[6] == "" { inside.under.clone() } else { text(6) },
+        is_own: inside.frame == TOP,
+        is_main: inside.is_main || listed[7] == true,
+        is_chosen: inside.is_chosen || listed[8] == true,
         within: None,
     })
 }
 
 impl WebDriverVisit<'_> {
-    /// The answer of one of the scripts for frames to `what`.
+    /// The answer of one of the scripts for frames to `what`, in the page itself.
     pub(super) fn ask(&self, script: &FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
-        self.execute(&in_function(script.body), &json!([what, given, LIMITS.page]), LIMITS.webdriver_read)
+        self.ask_in(TOP, script, what, given)
     }
 
-    /// Runs an operation of `js/element.js` on an element. One that has gone is answered as by the script.
-    pub(super) fn on(&self, reference: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
+    /// Runs an operation of `js/element.js` on an element of the frame at `frame`. One that has gone is answered as by
+    /// the script.
+    pub(super) fn on(&self, frame: &str, reference: &str, what: &str, given: &Value) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(...arguments);");
-        match self.execute(&script, &json!([element(reference), what, given]), LIMITS.webdriver_read) {
+        match self.execute_in(frame, &script, &json!([element(reference), what, given]), LIMITS.webdriver_read) {
             Err(error) if is_stale_element(&error) => Ok(json!({"gone": true})),
             answer => answer,
         }
     }
 
-    /// The element that received the click, as the document recorded it. The element may have been removed.
-    pub(super) fn click_result(&self) -> Result<Value, CommandError> {
+    /// The element that received the click, as the document of the frame recorded it. The element may have been removed.
+    pub(super) fn click_result(&self, frame: &str) -> Result<Value, CommandError> {
         let script = format!("return (\n{ELEMENT}\n).call(document.documentElement ?? document, 'disarm');");
-        self.execute(&script, &json!([]), LIMITS.webdriver_read)
+        self.execute_in(frame, &script, &json!([]), LIMITS.webdriver_read)
     }
 
-    /// The nodes that can be acted on; `None` if the selector is invalid.
+    /// The nodes that can be acted on, those of frames as well; `None` if the selector is invalid.
     pub(crate) fn nodes(&self, selector: Option<&str>) -> Result<Option<Vec<Node>>, CommandError> {
-        Ok(nodes(self, selector)?.map(|(nodes, _)| nodes))
+        Ok(nodes(self, selector, true)?.map(|(nodes, _)| nodes))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::webdriver_only::frames::REFERENCE;
 
     #[test]
     fn a_node_is_what_the_script_lists() {
         let listed = json!([{REFERENCE: "e1"}, "checkbox", "All", "", ["checked", "new"], null, "Part", true, false]);
-        let node = node(&listed).unwrap();
+        let page = Inside { frame: TOP.to_owned(), under: "Above".to_owned(), is_main: false, is_chosen: false };
+        let node = node(&listed, &page).unwrap();
         assert_eq!((node.role, node.name.as_str(), node.under.as_str()), ("checkbox", "All", "Part"));
         assert!(node.states == ["checked"] && node.is_main && !node.is_chosen && node.acts());
         assert_eq!(reference(&element("e1")).as_deref(), Some("e1"));
         let unknown = json!([{REFERENCE: "e1"}, "banner", "All", "", [], null, "", false, false]);
-        assert!(super::node(&unknown).is_none());
+        assert!(super::node(&unknown, &page).is_none());
+        let inner = Inside { frame: "f1".to_owned(), is_chosen: true, ..page };
+        let listed = json!([{REFERENCE: "e2"}, "button", "Send", "", [], null, "", false, false]);
+        let node = super::node(&listed, &inner).unwrap();
+        assert_eq!((node.element_id.frame.as_str(), node.under.as_str()), ("f1", "Above"));
+        assert!(!node.is_own && node.is_chosen && !node.is_main);
     }
 }

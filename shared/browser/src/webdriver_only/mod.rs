@@ -9,17 +9,21 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`controls`] | lists the elements that can be acted on |
+//! | [`frames`] | switches the session between the frames of the page |
+//! | [`responses`] | requests the JSON answers of the page again |
 //! | [`act`] | takes steps in the page |
 //! | [`screenshot`] | takes screenshots and prints |
 //! | [`state`] | reads and sets cookies and storage |
 
 mod act;
 mod controls;
+mod frames;
+pub(crate) mod responses;
 pub(crate) mod screenshot;
 pub(crate) mod state;
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     fs, thread,
     time::{Duration, Instant},
 };
@@ -95,6 +99,8 @@ pub(crate) struct WebDriverVisit<'a> {
     deadline: Instant,
     /// How long the session lets a script run.
     patience: Cell<Duration>,
+    /// The path of the frame that the session is in; none if that is not known.
+    frame: RefCell<Option<String>>,
 }
 
 /// Waits until no other call sends WebDriver commands to the browser of `profile`, which has a single tab.
@@ -138,8 +144,9 @@ pub(crate) fn visit<'a, T>(
     };
     let _ = fs::remove_file(&memory);
     let (load, began) = (request.load, request.began);
-    let (running, script, patience) = (running.clone(), request.script, Cell::default());
-    let mut visit = WebDriverVisit { request, script, running, driver, url, deadline, patience };
+    let (running, script) = (running.clone(), request.script);
+    let (patience, frame) = (Cell::default(), RefCell::default());
+    let mut visit = WebDriverVisit { request, script, running, driver, url, deadline, patience, frame };
     let worked = visit.run(loads).and_then(|taken| {
         let before = taken.0.url.clone();
         work(&mut visit, taken).map(|worked| (before, worked))
@@ -353,13 +360,18 @@ impl WebDriverVisit<'_> {
         Ok(taken)
     }
 
-    /// Runs a script that may take so long: the end of the session would wait for one that hangs.
+    /// Runs a script in the page itself.
     fn execute(&self, script: &str, arguments: &Value, patience: Duration) -> Result<Value, CommandError> {
+        self.execute_in(frames::TOP, script, arguments, patience)
+    }
+
+    /// Sets how long a script may take: the end of the session would wait for one that hangs.
+    fn limit_scripts(&self, patience: Duration) -> Result<(), CommandError> {
         let left = self.deadline.saturating_duration_since(Instant::now()).min(patience);
         if self.patience.replace(left) != left {
             self.driver.post("timeouts", json!({"script": left.as_millis() as u64}), self.deadline)?;
         }
-        self.driver.post("execute/sync", json!({"script": script, "args": arguments}), self.deadline)
+        Ok(())
     }
 
     fn post(&self, path: &str, body: Value) -> Result<(), Failure> {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::{WebDriverVisit, controls};
+use super::{WebDriverVisit, frames};
 use crate::{
     capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest},
     elements::SCREENSHOT,
@@ -53,7 +53,7 @@ fn screenshot(visit: &WebDriverVisit<'_>, request: ScreenshotRequest<'_>) -> Res
     let path = match selector {
         Some(selector) => {
             screenshot::check(selector, &prepared, &visit.url)?;
-            let element = controls::reference(&ask("element", &json!(selector))?);
+            let element = frames::reference(&ask("element", &json!(selector))?);
             let element = element.ok_or_else(|| visit.failure(CommandError::Late))?;
             format!("element/{element}/screenshot")
         }

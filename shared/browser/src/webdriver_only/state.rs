@@ -3,17 +3,20 @@
 
 use std::{thread, time::Instant};
 
+use ragmaker_address::Domains;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 use url::Url;
 
 use super::{in_function, lock_commands};
 use crate::{
+    codes::NAVIGATION_FAILED,
     cookie::Cookie,
     error::{CommandError, navigation_failed},
     limits::{self, LIMITS},
-    profile::Lock,
+    profile::{Lock, Profile},
     session::BrowserLease,
+    storage::{CLEAR, READ, StateStore, StorageState, WRITE, items, site},
     webdriver::Driver,
 };
 
@@ -23,8 +26,109 @@ const FILE: &str = "/robots.txt";
 /// A script that returns the origin of the document and whether it has loaded.
 const AT: &str = "return [location.origin, document.readyState === 'complete'];";
 
+/// The state of a browser without a DevTools socket.
+pub(crate) struct SiteStore<'a> {
+    tab: StateTab,
+    domains: &'a Domains,
+    /// The site that the tab shows.
+    here: Option<Url>,
+}
+
+impl<'a> SiteStore<'a> {
+    /// Opens a tab in the browser of `lease`, for sites in `domains`.
+    pub(crate) fn open(lease: &BrowserLease, domains: &'a Domains, deadline: Instant) -> Result<Self, Error> {
+        Ok(Self { tab: StateTab::open(lease, deadline)?, domains, here: None })
+    }
+
+    /// Opens a site.
+    fn go(&mut self, site: &Url) -> Result<(), Error> {
+        if self.here.as_ref() == Some(site) {
+            return Ok(());
+        }
+        ragmaker_address::check(site)?;
+        self.domains.check(site)?;
+        self.here = None;
+        self.tab.go(site)?;
+        self.here = Some(site.clone());
+        Ok(())
+    }
+
+    /// Opens the site at `origin`. Returns whether it is open: that of an earlier page may be gone.
+    fn revisit(&mut self, origin: &str) -> Result<bool, Error> {
+        let Some(site) = site(origin) else { return Ok(false) };
+        match self.go(&site) {
+            Ok(()) => Ok(true),
+            Err(error) if error.is(NAVIGATION_FAILED) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The site that takes `cookie`: one of `sites`, or else the one that the cookie names.
+    fn site_of(cookie: &Cookie, sites: &[Url]) -> Option<Url> {
+        let host = cookie.domain.trim_start_matches('.');
+        let takes = |site: &&Url| {
+            site.host_str().is_some_and(|own| own == host) && (site.scheme() == "https" || !cookie.secure)
+        };
+        let scheme = if cookie.secure { "https" } else { "http" };
+        sites.iter().find(takes).cloned().or_else(|| site(&format!("{scheme}://{host}")))
+    }
+}
+
+impl StateStore for SiteStore<'_> {
+    fn read(&mut self, profile: &Profile) -> Result<StorageState, Error> {
+        let mut state = StorageState::default();
+        for origin in profile.origins() {
+            if !self.revisit(&origin)? {
+                continue;
+            }
+            state.origins.extend(items(&origin, self.tab.run(READ, &Value::Null)?));
+            for cookie in self.tab.cookies()? {
+                let same = |known: &Cookie| {
+                    (&known.name, &known.domain, &known.path) == (&cookie.name, &cookie.domain, &cookie.path)
+                };
+                if !state.cookies.iter().any(same) {
+                    state.cookies.push(cookie);
+                }
+            }
+        }
+        Ok(state)
+    }
+
+    fn add(&mut self, state: &StorageState, profile: &Profile) -> Result<(), Error> {
+        let (named, noted) = (state.origins.iter().map(|of| &of.origin), profile.origins());
+        let sites: Vec<Url> = named.chain(&noted).filter_map(|origin| site(origin)).collect();
+        let mut cookies: Vec<&Cookie> = state.cookies.iter().collect();
+        cookies.sort_by_key(|cookie| &cookie.domain);
+        for cookie in cookies {
+            if let Some(site) = Self::site_of(cookie, &sites) {
+                self.go(&site)?;
+                self.tab.add(cookie)?;
+                profile.note_origin(&site.origin().ascii_serialization());
+            }
+        }
+        for of in &state.origins {
+            if let Some(site) = site(&of.origin) {
+                self.go(&site)?;
+                self.tab.run(WRITE, &json!(of.local_storage))?;
+                profile.note_origin(&of.origin);
+            }
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self, profile: &Profile) -> Result<(), Error> {
+        for origin in profile.origins() {
+            if self.revisit(&origin)? {
+                self.tab.run(CLEAR, &Value::Null)?;
+                self.tab.remove_cookies()?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// A tab for the state of sites. It is closed when it is dropped.
-pub(crate) struct StateTab {
+struct StateTab {
     driver: Driver,
     /// The session's own tab.
     before: String,
@@ -34,7 +138,7 @@ pub(crate) struct StateTab {
 
 impl StateTab {
     /// Opens a tab in the browser of `lease`.
-    pub(crate) fn open(lease: &BrowserLease, deadline: Instant) -> Result<Self, Error> {
+    fn open(lease: &BrowserLease, deadline: Instant) -> Result<Self, Error> {
         let commands = lock_commands(lease.profile(), deadline)?;
         let running = &lease.running;
         let open = || {
@@ -49,7 +153,7 @@ impl StateTab {
     }
 
     /// Goes to the site at `origin`.
-    pub(crate) fn go(&self, origin: &Url) -> Result<(), Error> {
+    fn go(&self, origin: &Url) -> Result<(), Error> {
         let until = self.deadline.min(Instant::now() + limits::ORIGIN_TIMEOUT);
         let url = origin.join(FILE).unwrap_or_else(|_| origin.clone());
         let expected = json!([origin.origin().ascii_serialization(), true]);
@@ -72,13 +176,13 @@ impl StateTab {
     }
 
     /// The cookies that the document receives.
-    pub(crate) fn cookies(&self) -> Result<Vec<Cookie>, Error> {
+    fn cookies(&self) -> Result<Vec<Cookie>, Error> {
         let answer = self.driver.get("cookie", self.deadline).map_err(CommandError::into_error)?;
         Ok(answer.as_array().into_iter().flatten().filter_map(cookie).collect())
     }
 
     /// Adds a cookie of the document's host.
-    pub(crate) fn add(&self, cookie: &Cookie) -> Result<(), Error> {
+    fn add(&self, cookie: &Cookie) -> Result<(), Error> {
         match self.driver.post("cookie", json!({"cookie": parameter(cookie)}), self.deadline) {
             // In its words, the browser may repeat the value.
             Err(CommandError::Failed(_)) => {
@@ -90,12 +194,12 @@ impl StateTab {
     }
 
     /// Removes the cookies that the document receives.
-    pub(crate) fn remove_cookies(&self) -> Result<(), Error> {
+    fn remove_cookies(&self) -> Result<(), Error> {
         self.driver.delete("cookie", self.deadline).map_err(CommandError::into_error)
     }
 
     /// Runs the body of a function in the document.
-    pub(crate) fn run(&self, body: &str, argument: &Value) -> Result<Value, Error> {
+    fn run(&self, body: &str, argument: &Value) -> Result<Value, Error> {
         let script = json!({"script": in_function(body), "args": [argument]});
         self.driver.post("execute/sync", script, self.deadline).map_err(CommandError::into_error)
     }
