@@ -9,6 +9,7 @@ mod deny;
 mod dist;
 mod engines;
 mod firefox;
+mod first_minute;
 mod generate;
 mod grid;
 mod installed;
@@ -50,6 +51,7 @@ enum Task {
     Grid(grid::Arguments),
     Dist(dist::Dist),
     Package(dist::Package),
+    FirstMinute(first_minute::Arguments),
     NewTool(new_tool::Arguments),
 }
 
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
             Task::Grid(arguments) => grid::run(&arguments),
             Task::Dist(arguments) => dist::dist(&arguments.words),
             Task::Package(arguments) => dist::package(&arguments.words),
+            Task::FirstMinute(arguments) => first_minute::run(&arguments),
             Task::NewTool(arguments) => new_tool::run(&arguments),
         },
         Err(early) if early.status.is_ok() => {

@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use ragmaker_config::MODEL_NOT_CONFIGURED;
 use ragmaker_registry::{Workflow, arguments_with_help, subprocess, workflow};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Usage};
 
@@ -84,7 +85,8 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
     if text.trim().is_empty() && !goes_on && !is_conversation {
         return Err(no_request());
     }
-    let (mut agent, is_resumed) = start::agent(arguments, host, signals)?;
+    let agent = start::agent(arguments, host, signals).map_err(|error| without_model(error, arguments));
+    let (mut agent, is_resumed) = agent?;
     if input == piped::Input::Silent {
         agent.warn(piped::silence());
     }
@@ -108,6 +110,18 @@ fn run(arguments: &Arguments, host: HostOptions, is_conversation: bool, signals:
     });
     let answer = written(&agent).and(answer).map_err(|error| error.detail("session", agent.session.id()))?;
     Ok(End::answered(&agent, &answer))
+}
+
+/// Adds what can be done without a model to the error that none is configured.
+fn without_model(error: Error, arguments: &Arguments) -> Error {
+    let instead = match arguments.request.first().map(String::as_str) {
+        _ if !error.is(MODEL_NOT_CONFIGURED) => return error,
+        Some("rag") => "Without a model, ragmaker-http-fetch --url URL --section --kb-root kb/NAME saves a site.",
+        Some("ask") => "Without a model, ragmaker-search-knowledge-base --query QUESTION finds the places.",
+        _ => return error,
+    };
+    let advice = format!("{} {instead}", error.remediation());
+    error.remedy(advice)
 }
 
 /// The request of the person.
