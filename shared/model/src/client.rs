@@ -23,7 +23,7 @@ use crate::{
     MODEL_RATE_LIMITED, MODEL_UNREACHABLE, Protocol, Provider, Request,
     answer::{PartialAnswer, reported},
     anthropic, chat,
-    connection::{self, Part, agent, read},
+    connection::{self, Part, WHOLE, agent, read},
     error::Failure,
     gemini,
     message::WireFormat,
@@ -40,8 +40,6 @@ const AFTER_STOP: Duration = Duration::from_secs(2);
 const MAX_WAIT: Duration = Duration::from_mins(2);
 /// The maximum number of retries where no connection could be opened: a local server may be starting.
 const NOT_OPENED: u32 = 2;
-/// The time limit of a whole answer, as a multiple of the limit for silence.
-pub(crate) const WHOLE: u32 = 10;
 
 /// Ends a request from another thread.
 #[derive(Clone, Debug, Default)]

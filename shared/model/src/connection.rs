@@ -13,7 +13,10 @@ use std::{
 use ragmaker_http::retry_after;
 use ragmaker_tool::Error;
 
-use crate::{Endpoint, MODEL_AUTH_FAILED, MODEL_UNREACHABLE, client::WHOLE, error::Failure};
+use crate::{Endpoint, MODEL_AUTH_FAILED, MODEL_UNREACHABLE, error::Failure};
+
+/// The time limit of a whole answer, as a multiple of the limit for silence.
+pub(crate) const WHOLE: u32 = 10;
 
 /// A message of the thread that reads the connection.
 pub(crate) enum Part {

@@ -165,7 +165,6 @@ fn what_a_person_has_to_correct_is_not_retried() {
     let project = Project::new();
     let endpoint = Scripted::with_script(|_| says(WireFormat::OpenAi, "Done.", &[]));
     for (address, key, code, named) in [
-        ("http://127.0.0.1:999999", KEY, "MODEL_UNREACHABLE", "http://127.0.0.1:999999"),
         ("http://[::1", KEY, "MODEL_UNREACHABLE", "http://[::1"),
         (&endpoint.url, "sk-broken\nkey", "MODEL_AUTH_FAILED", "OPENAI_API_KEY"),
         (&endpoint.url, "sk-潮汐-0123456789", "MODEL_AUTH_FAILED", "OPENAI_API_KEY"),
