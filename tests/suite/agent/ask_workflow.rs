@@ -86,7 +86,8 @@ fn an_ask_that_was_killed_is_checked_when_it_is_continued() {
     // Killed after the first answer, before its check, and in the second repair.
     let (id, events) = conversations(&project).pop_first().unwrap();
     for (kept, repairs) in [(3, 2), (7, 1)] {
-        let events = events.iter().take(kept + 1).flat_map(|event| [event.to_string(), "\n".into()]).collect::<String>();
+        let events =
+            events.iter().take(kept + 1).flat_map(|event| [event.to_string(), "\n".into()]).collect::<String>();
         project.write(&format!(".tmp/cache/conversations/{id}.jsonl"), events);
         endpoint.requests();
         assert_eq!(go_on().answer()["answer"], format!("The moon: {TRUE}."));
