@@ -318,7 +318,7 @@ impl Drop for RunningServer {
 /// [`hidden_files`].
 fn policy(program: &Path, context: &RunContext, confinement: &Confinement) -> std::io::Result<Policy> {
     let root = ragmaker_fs::canonicalize(&context.root).unwrap_or_else(|_| context.root.clone());
-    let hidden = hidden_files(&root, &context.cache, confinement.holds)?;
+    let hidden = hidden_files(ragmaker_confine::secret_files(&root), &context.cache, confinement.holds)?;
     let folder = program.parent().and_then(|folder| ragmaker_fs::canonicalize(folder).ok());
     Ok(Policy {
         roots: folder.into_iter().chain([root.clone()]).collect(),

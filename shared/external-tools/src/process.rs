@@ -213,7 +213,7 @@ impl Executable {
         Ok(Some(Policy {
             roots: roots.filter_map(real).collect(),
             writable: folder.into_iter().chain(writes.then_some(root.as_path())).filter_map(real).collect(),
-            hidden: hidden_files(root, &self.context.cache, strict)?,
+            hidden: hidden_files(ragmaker_confine::secret_files(root), &self.context.cache, strict)?,
             network,
             must_hide: false,
             strict,

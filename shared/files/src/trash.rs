@@ -60,7 +60,9 @@ impl ResolvedPath {
 
 /// The trash on the volume of `path`: the user's own, or that of the volume.
 fn trash_of(path: &Path, on: u64) -> io::Result<PathBuf> {
-    let is_there = |directory: &Path| volume(directory).is_ok_and(|volume| volume == on);
+    // The directory may be a link to another volume.
+    let volume_of = |directory: &Path| ragmaker_fs::canonicalize(directory).and_then(|directory| volume(&directory));
+    let is_there = |directory: &Path| volume_of(directory).is_ok_and(|volume| volume == on);
     if let Some(trash) = data_folder().map(|data| data.join("Trash"))
         && trash.ancestors().find(|directory| directory.exists()).is_some_and(is_there)
         && make(&trash).is_ok()

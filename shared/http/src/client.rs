@@ -22,6 +22,7 @@ use url::Url;
 use crate::{
     Response, Step, USER_AGENT,
     body::{self, BodyError, RESPONSE_TOO_LARGE},
+    is_on_this_machine,
     resolver::{CheckedResolver, RefusedAddress},
 };
 
@@ -81,6 +82,8 @@ pub struct Client {
     limits: Limits,
     /// The address whose origin is sent the user name and password that it has.
     signed_in: Option<Url>,
+    /// Whether a person configured the services that are requested: one of this machine is reached without the proxy.
+    is_of_service: bool,
 }
 
 impl Client {
@@ -101,7 +104,7 @@ impl Client {
 
     /// A client of services whose addresses a person configured: any machine, and no domain is refused.
     pub fn of_service(limits: Limits) -> Self {
-        Self::with_policy(Domains::default(), Network::all(), limits)
+        Self { is_of_service: true, ..Self::with_policy(Domains::default(), Network::all(), limits) }
     }
 
     fn with_policy(domains: Domains, network: Network, limits: Limits) -> Self {
@@ -119,7 +122,7 @@ impl Client {
         let proxy = proxy.map(|proxy| (proxy.host().to_owned(), proxy.port()));
         let resolver = CheckedResolver { network: network.clone(), proxy, inner: DefaultResolver::default() };
         let agent = Agent::with_parts(config.build(), DefaultConnector::default(), resolver);
-        Self { agent, domains, network, limits, signed_in: None }
+        Self { agent, domains, network, limits, signed_in: None, is_of_service: false }
     }
 
     /// The limits of a request.
@@ -237,8 +240,9 @@ impl Client {
         for (name, value) in headers {
             call = call.header(*name, *value);
         }
-        let call = call.config().timeout_global(Some(self.limits.whole)).build();
-        let sent = call.send(body).map_err(|error| self.error(&error, url))?;
+        let config = call.config().timeout_global(Some(self.limits.whole));
+        let config = if self.is_of_service && is_on_this_machine(url.as_str()) { config.proxy(None) } else { config };
+        let sent = config.build().send(body).map_err(|error| self.error(&error, url))?;
         self.received(sent, url.clone(), vec![])
     }
 
@@ -281,7 +285,9 @@ impl Client {
                 call = call.header(*name, *value);
             }
         }
-        call.config().timeout_global(Some(left)).build().call().map_err(|error| self.error(&error, url))
+        let config = call.config().timeout_global(Some(left));
+        let config = if self.is_of_service && is_on_this_machine(url.as_str()) { config.proxy(None) } else { config };
+        config.build().call().map_err(|error| self.error(&error, url))
     }
 
     /// `url` with the user name and password for its origin.

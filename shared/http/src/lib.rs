@@ -19,6 +19,7 @@
 
 mod body;
 mod client;
+mod local;
 mod resolver;
 mod response;
 #[cfg(test)]
@@ -30,6 +31,7 @@ use ragmaker_tool::Code;
 
 pub use body::{RESPONSE_TOO_LARGE, unzip};
 pub use client::{Client, GetRequest, Limits};
+pub use local::is_on_this_machine;
 pub use response::{Response, Step};
 pub use wait::{Backoff, retry_after};
 

@@ -112,7 +112,10 @@ pub(crate) fn feed(
         if !name.is_empty()
             && let Some(draft) = answer.drafts.last_mut().filter(continues_name)
         {
-            draft.name += name;
+            // Some servers repeat the whole name.
+            if draft.name != name {
+                draft.name += name;
+            }
             draft.arguments += &arguments;
         } else if let Some(draft) = answer.drafts.iter_mut().rev().find(|draft| is_of(draft)) {
             draft.arguments += &arguments;
@@ -186,5 +189,24 @@ mod tests {
         let failed = json!({"error": {"message": "overloaded"}});
         let outcome = feed(&failed, &mut PartialAnswer::default(), &mut |_| ()).unwrap();
         assert_eq!(outcome, EventOutcome::Failed("overloaded".into()));
+    }
+
+    #[test]
+    fn a_name_in_parts_is_joined_and_a_repeated_one_is_not() {
+        let part = |id: Option<&str>, name: &str, arguments: &str| {
+            call(&json!({"index": 0, "id": id, "function": {"name": name, "arguments": arguments}}))
+        };
+        for parts in [["read_", "file"], ["read_file", "read_file"], ["read_file", ""]] {
+            let answer = answer(&[part(Some("a"), parts[0], ""), part(None, parts[1], ""), part(None, "", "{}")]);
+            let drafts: Vec<_> = answer.drafts.iter().map(|draft| (&*draft.name, &*draft.arguments)).collect();
+            assert_eq!(drafts, [("read_file", "{}")], "{parts:?}");
+        }
+    }
+
+    #[test]
+    fn content_may_be_a_list_of_parts() {
+        let delta = |content: Value| json!({"choices": [{"delta": {"content": content}}]});
+        let parts = json!([{"type": "text", "text": "high "}, {"type": "text", "text": "water"}]);
+        assert_eq!(answer(&[delta(parts), delta(json!("."))]).text, "high water.");
     }
 }

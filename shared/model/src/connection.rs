@@ -5,12 +5,11 @@
 
 use std::{
     io::{self, Read},
-    net::IpAddr,
     sync::mpsc::SyncSender,
     time::Duration,
 };
 
-use ragmaker_http::retry_after;
+use ragmaker_http::{is_on_this_machine, retry_after};
 use ragmaker_tool::Error;
 
 use crate::{Endpoint, MODEL_AUTH_FAILED, MODEL_UNREACHABLE, error::Failure};
@@ -40,13 +39,6 @@ pub(crate) fn agent(endpoint: &Endpoint) -> ureq::Agent {
     // A proxy cannot reach a server of this machine, and many environments name one without `NO_PROXY`.
     let config = if is_on_this_machine(&endpoint.url()) { config.proxy(None) } else { config };
     config.build().into()
-}
-
-/// Whether the host of `url` is this machine.
-fn is_on_this_machine(url: &str) -> bool {
-    let uri = url.parse::<ureq::http::Uri>().ok();
-    let host = uri.as_ref().and_then(|uri| uri.host()).unwrap_or_default().trim_matches(['[', ']']);
-    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Reads the answer to its end, which is returned.
@@ -130,10 +122,14 @@ pub(crate) fn check_headers(endpoint: &Endpoint) -> Result<(), Error> {
             .remedy(format!("Set {variable} again to the key alone, in one line."))
             .detail("variable", variable));
     }
-    match endpoint.headers.iter().find(|(name, value)| !can_be_sent(name) || !can_be_sent(value)) {
-        Some((name, _)) => Err(MODEL_AUTH_FAILED
-            .error(format!("the header {name:?} cannot be sent: it contains {what}"))
-            .remedy("Correct it in model.headers.")),
+    let is_name = |name: &str| ureq::http::HeaderName::from_bytes(name.as_bytes()).is_ok();
+    let reason = endpoint.headers.iter().find_map(|(name, value)| match (is_name(name), can_be_sent(value)) {
+        (false, _) => Some(format!("{name:?} is not the name of a header")),
+        (_, false) => Some(format!("the header {name:?} cannot be sent: it contains {what}")),
+        _ => None,
+    });
+    match reason {
+        Some(reason) => Err(MODEL_AUTH_FAILED.error(reason).remedy("Correct it in model.headers.")),
         None => Ok(()),
     }
 }
@@ -143,20 +139,6 @@ mod tests {
     use ragmaker_config::{Key, Provider};
 
     use super::*;
-
-    #[test]
-    fn servers_of_this_machine_are_recognised() {
-        for (url, expected) in [
-            ("http://127.0.0.1:11434/v1", true),
-            ("http://LocalHost:8080/v1", true),
-            ("http://[::1]:8080/v1", true),
-            ("http://192.168.0.2:8080/v1", false),
-            ("https://api.openai.com/v1", false),
-            ("not a URL", false),
-        ] {
-            assert_eq!(is_on_this_machine(url), expected, "{url}");
-        }
-    }
 
     #[test]
     fn only_what_may_pass_is_repeated() {
@@ -206,5 +188,7 @@ mod tests {
         let mut endpoint = Endpoint::new(Provider::OpenAi, "m", "", Key::default());
         endpoint.headers = vec![("x-team".to_owned(), "潮".to_owned())];
         assert!(check_headers(&endpoint).unwrap_err().message().contains("x-team"));
+        endpoint.headers = vec![("x team".to_owned(), "a".to_owned())];
+        assert!(check_headers(&endpoint).unwrap_err().message().contains("x team"));
     }
 }

@@ -212,6 +212,8 @@ pub(crate) fn calls(text: &str, tools: &[Declaration], position: Position) -> Op
         from = at + 1;
         let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
         if !is_empty(&text[line.max(end)..at]) {
+            // Nor does another call begin in this line.
+            from = text[at..].find('\n').map_or(text.len(), |newline| at + newline);
             continue;
         }
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Map<String, Value>>();

@@ -5,7 +5,7 @@ use std::{env, path::PathBuf};
 use ragmaker_project::programs::Program;
 use ragmaker_tool::Error;
 
-use crate::{Installer, ROOT_NEEDED, chrome_for_testing, manager::Manager};
+use crate::{Installer, chrome_for_testing, manager::Manager};
 
 /// The two executables that are the browser and drive it.
 #[derive(Clone, Debug)]
@@ -46,11 +46,8 @@ pub fn browser(installer: Installer<'_>, download: bool) -> Result<Browser, Erro
     find(true)
 }
 
-/// Adds the advice that needs no root to an error of a package manager that does.
+/// Adds the advice that needs no package manager to an error of one.
 fn or_download(error: Error) -> Error {
-    if !error.is(ROOT_NEEDED) {
-        return error;
-    }
     let advice = format!("{} Or download a browser for yourself alone: add --download.", error.remediation());
     error.remedy(advice)
 }

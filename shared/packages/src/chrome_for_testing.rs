@@ -40,6 +40,9 @@ const ARCHIVE: Limits = Limits {
     whole: Duration::from_mins(20),
 };
 
+/// The beginning of the name of a folder into which archives are unpacked.
+const UNFINISHED: &str = ".chrome-for-testing-";
+
 /// The programs, and what the list calls them.
 const PROGRAMS: [(Program, &str); 2] = [(Program::Chromium, "chrome"), (Program::ChromeDriver, "chromedriver")];
 
@@ -68,8 +71,12 @@ fn install_into(folder: &Path, list: &Url, platform: &str, installer: Installer<
     let parent = folder.parent().unwrap_or(folder);
     create_private(parent).map_err(unusable)?;
     // Beside its place, so that it can be moved there. An unfinished download is deleted.
-    let new = tempfile::Builder::new().prefix(".chrome-for-testing-").tempdir_in(parent).map_err(unusable)?;
+    remove_leftovers(parent);
+    let new = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(parent).map_err(unusable)?;
     for archive in &release.archives {
+        if list.scheme() == "https" && archive.scheme() != "https" {
+            return Err(INSTALL_FAILED.error(format!("{list} names an archive that is not sent by https: {archive}")));
+        }
         installer.tell(&format!("downloading {archive}"));
         unpack(archive, new.path())?;
     }
@@ -79,15 +86,23 @@ fn install_into(folder: &Path, list: &Url, platform: &str, installer: Installer<
             return Err(INSTALL_FAILED.error(format!("the archive of {} does not contain it", program.name())));
         }
     }
-    let old = parent.join(format!(".chrome-for-testing-old-{}", std::process::id()));
-    match fs::rename(folder, &old) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(unusable(error)),
-        _ => {}
+    if folder.exists() {
+        // The old version is deleted in its new place. On Windows, the files of a running browser stay.
+        ragmaker_fs::exchange(new.path(), folder).map_err(unusable)
+    } else {
+        fs::rename(new.keep(), folder).map_err(unusable)
     }
-    fs::rename(new.keep(), folder).map_err(unusable)?;
-    // What stays is only disk space. On Windows, the files of a running browser cannot be deleted.
-    let _ = fs::remove_dir_all(old);
-    Ok(())
+}
+
+/// Deletes what downloads that were killed have left: folders that have not changed for a day.
+fn remove_leftovers(parent: &Path) {
+    for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        let age = entry.metadata().and_then(|data| data.modified()).ok().and_then(|changed| changed.elapsed().ok());
+        if is_ours && age.is_some_and(|age| age > Duration::from_hours(24)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 /// The current stable version for one system.
@@ -126,6 +141,9 @@ fn unpack(archive: &Url, folder: &Path) -> Result<(), Error> {
     let request = GetRequest { url: archive, accept: "application/zip", headers: &[] };
     let response = Client::of_service(ARCHIVE).download(&request, &mut hashed);
     let response = response.and_then(successful).map_err(unreachable)?;
+    if archive.scheme() == "https" && response.url.scheme() != "https" {
+        return Err(broken(&format!("it is redirected to {}, which is not https", response.url)));
+    }
     let found = STANDARD.encode(hashed.hash.finalize());
     match checksum(&response) {
         None => return Err(broken(&"the server tells no checksum (x-goog-hash)")),

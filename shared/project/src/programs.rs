@@ -137,6 +137,11 @@ impl Program {
 
     /// The path at which `ragmaker setup` downloads it.
     fn downloaded(self) -> Option<PathBuf> {
+        // One of the two that a person names needs the other one of its own version.
+        let is_named = |program: Self| env::var_os(program.variable()).is_some_and(|value| !value.is_empty());
+        if is_named(Self::Chromium) || is_named(Self::ChromeDriver) {
+            return None;
+        }
         let executable = self.in_chrome_for_testing(chrome_for_testing::platform()?)?;
         chrome_for_testing::folder().map(|folder| folder.join(executable))
     }

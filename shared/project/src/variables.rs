@@ -119,16 +119,20 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "chromium or firefox: the browser that opens the pages. docs/firefox.md lists the limitations of Firefox.",
         default: "chromium",
     },
-    Variable { name: CHROMEDRIVER, meaning: "The ChromeDriver executable.", default: "found on PATH" },
+    Variable {
+        name: CHROMEDRIVER,
+        meaning: "The ChromeDriver executable.",
+        default: "downloaded by `ragmaker setup`, else found on PATH",
+    },
     Variable {
         name: CHROME_FOR_TESTING_URL,
-        meaning: "The list from which `ragmaker setup` downloads Chrome for Testing, such as that of a mirror.",
+        meaning: "The list from which `ragmaker setup` downloads Chrome for Testing, such as that of a mirror that sends `x-goog-hash`.",
         default: "the list of its publisher",
     },
     Variable {
         name: CHROMIUM,
         meaning: "The Chromium or Chrome executable.",
-        default: "found on PATH and where installers put it",
+        default: "downloaded by `ragmaker setup`, else found on PATH and where installers put it",
     },
     Variable {
         name: CONVERSATION,
@@ -158,7 +162,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: FIREFOX,
         meaning: "The Firefox executable.",
-        default: "found on PATH and where installers put it",
+        default: "downloaded by `ragmaker setup`, else found on PATH and where installers put it",
     },
     Variable { name: GECKODRIVER, meaning: "The geckodriver executable.", default: "found on PATH" },
     Variable {

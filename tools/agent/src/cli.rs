@@ -185,6 +185,7 @@ mod tests {
         assert_eq!(request(&["Why?"]).unwrap().as_deref(), Some("Why?"));
         assert!(request(&["ask", "Why", "so?"]).unwrap().unwrap().contains("Why so?"));
     }
+
     #[test]
     fn a_request_may_begin_with_a_dash() {
         let parsed = |words: &[&str]| {

@@ -22,8 +22,8 @@ const LINES: usize = 20;
 /// The maximum length in characters of those lines: JSON often is one long line.
 const CHARACTERS: usize = 1_500;
 
-/// The position at which to cut `history`, whose next request has about `used` tokens; `None` if it is short enough, or nothing can
-/// be left out. `force` cuts as if the context window were full.
+/// The position at which to cut `history`, whose next request has about `used` tokens; `None` if it is short enough, or
+/// nothing can be left out. `force` cuts as if the context window were full.
 pub(crate) fn cut(history: &History, used: usize, rules: &Rules, force: bool) -> Option<usize> {
     let turns = history.turns();
     let is_long = rules.max_turns > 0 && turns.len() > rules.max_turns;

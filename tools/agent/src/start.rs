@@ -41,7 +41,7 @@ pub(crate) fn agent(arguments: &Arguments, host: HostOptions, signals: &Signals)
     let settings = config.agent();
     let endpoint = Endpoint::configured(config.model()?);
     let mut redactor = config.redactor();
-    redactor.add(endpoint.key.value());
+    redactor.add_variable(endpoint.key.value());
     redactor.add_pairs(&endpoint.headers);
     let keys = KnownKeys::new(redactor);
     terminal.redact(keys.clone());

@@ -375,10 +375,12 @@ impl ToolOutcome {
                  (max_output_tokens); nothing was done",
                 call.name
             ))
-            .remedy(
-                "Do not repeat it as it was. Write less in one answer: a long file in several calls of write_file, \
-                 the first with its beginning, each further one with append: true.",
-            )
+            .remedy(if call.name == "write_file" {
+                "Do not repeat it as it was. Write the file in several calls: the first with its beginning, each further \
+                 one with append: true."
+            } else {
+                "Do not repeat it as it was. Write less in one answer."
+            })
             .detail("tool", call.name.as_str());
         Self::refused(error)
     }

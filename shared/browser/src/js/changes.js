@@ -5,11 +5,13 @@
 const collectContent = (chosen) => {
   const LISTED = 8, MAX_NAME = 300, BEFORE = Symbol.for("ragmaker-before");
   const lines = new Map(), links = new Map(), visibility = { visibilityProperty: true };
-  const shows = (element) => isForm(element) || element.checkVisibility(visibility);
+  // An element without a box may have visible content.
+  const shows = (element) => isForm(element) || element.checkVisibility(visibility) || getComputedStyle(element).display === "contents";
   const innerText = nativeGetter(HTMLElement.prototype, "innerText"), textContent = nativeGetter(Node.prototype, "textContent");
   // The browser collects the lines 10 times as fast as a walk over the text nodes.
   const readText = (element) => {
-    const text = element instanceof HTMLElement ? innerText(element) : textContent(element);
+    // Elements of a frame are instances of the frame's own classes.
+    const text = element.namespaceURI === "http://www.w3.org/1999/xhtml" ? innerText(element) : textContent(element);
     for (const part of text.split("\n")) {
       const line = part.trim();
       if (line !== "") lines.set(line, (lines.get(line) ?? 0) + 1);

@@ -89,16 +89,14 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
     /// The frame and the reference of the element that `locator` names, or the reason why there is none. The page's own
     /// elements have precedence, and are found without a switch to its frames.
     fn find(&mut self, locator: &Locator) -> Result<Result<(String, String), NotFound>, CommandError> {
-        let mut nodes = vec![];
-        for with_frames in [false, true] {
-            let (found, mut references) = controls::nodes(self.visit, None, with_frames)?.unwrap_or_default();
-            match locator.among(&found) {
-                Match::One(index) => {
-                    return Ok(Ok((found[index].element_id.frame.clone(), references.swap_remove(index))));
-                }
-                Match::Many(many) => return Ok(Err(NotFound::Several(find::candidates(&found, &many)))),
-                Match::None => nodes = found,
+        // As `look` lists them: a number counts the elements of frames as well.
+        let (nodes, mut references) = controls::nodes(self.visit, None)?.unwrap_or_default();
+        match locator.among(&nodes) {
+            Match::One(index) => {
+                return Ok(Ok((nodes[index].element_id.frame.clone(), references.swap_remove(index))));
             }
+            Match::Many(many) => return Ok(Err(NotFound::Several(find::candidates(&nodes, &many)))),
+            Match::None => {}
         }
         if locator.role().is_none() {
             let frames = self.visit.frames()?;

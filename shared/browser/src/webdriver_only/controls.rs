@@ -43,14 +43,10 @@ struct Inside {
     is_chosen: bool,
 }
 
-/// The nodes of the page itself, and `with_frames` of its frames in their places; `None` if the selector is invalid.
-pub(super) fn nodes(
-    visit: &WebDriverVisit<'_>,
-    selector: Option<&str>,
-    with_frames: bool,
-) -> Result<Option<Controls>, CommandError> {
+/// The nodes of the page, and of its frames in their places; `None` if the selector is invalid.
+pub(super) fn nodes(visit: &WebDriverVisit<'_>, selector: Option<&str>) -> Result<Option<Controls>, CommandError> {
     let mut found = Controls::default();
-    let mut left = if with_frames { MAX_FRAMES } else { 0 };
+    let mut left = MAX_FRAMES;
     let page = Inside { frame: TOP.to_owned(), under: String::new(), is_main: false, is_chosen: false };
     Ok(collect(visit, selector, &page, &mut left, &mut found)?.then_some(found))
 }
@@ -136,7 +132,7 @@ impl WebDriverVisit<'_> {
 
     /// The nodes that can be acted on, those of frames as well; `None` if the selector is invalid.
     pub(crate) fn nodes(&self, selector: Option<&str>) -> Result<Option<Vec<Node>>, CommandError> {
-        Ok(nodes(self, selector, true)?.map(|(nodes, _)| nodes))
+        Ok(nodes(self, selector)?.map(|(nodes, _)| nodes))
     }
 }
 

@@ -359,12 +359,12 @@ fn negated(key: &str, value: Value) -> Result<Value, Error> {
     }
 }
 
-/// The error for an unknown argument `name`; `names` are the valid ones.
 /// Whether a word that begins with `-` is text, such as `- item` and `-5 degrees`.
 fn is_sentence(text: &str) -> bool {
     text.contains(char::is_whitespace) && !text[1..].starts_with(|c: char| c == '-' || c.is_alphabetic())
 }
 
+/// The error for an unknown argument `name`; `names` are the valid ones.
 fn unknown(name: &str, spelled: &str, names: &[&str]) -> Error {
     let error = ARGUMENT_ERROR.error(format!("unknown argument {name:?}")).detail("argument", name);
     match nearest(spelled, names) {
