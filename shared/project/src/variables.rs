@@ -162,7 +162,7 @@ pub const VARIABLES: &[Variable] = &[
     Variable {
         name: FIREFOX,
         meaning: "The Firefox executable.",
-        default: "downloaded by `ragmaker setup`, else found on PATH and where installers put it",
+        default: "found on PATH and where installers put it",
     },
     Variable { name: GECKODRIVER, meaning: "The geckodriver executable.", default: "found on PATH" },
     Variable {

@@ -45,7 +45,7 @@ pub(super) fn example(path: &str) -> String {
 }
 
 /// The list of all pages.
-pub(super) fn index<'a>(pages: impl Iterator<Item = (&'a str, &'a str)>) -> Response {
+pub(super) fn index(pages: &[(&str, String)]) -> Response {
     let mut rows = String::new();
     for (path, about) in pages {
         let link = example(path);

@@ -3,7 +3,7 @@
 //!
 //! [`Site::start`] serves it on a free port of this machine. The pages need nothing from outside,
 //! are the same every time, and may not be cached, so that [`Site::requests`] shows every load.
-//! `/` lists them, from this table; `N`, `MS` (milliseconds), `CODE` and `NAME` stand for any.
+//! `/` lists them, from this list; `N`, `MS` (milliseconds), `CODE` and `NAME` stand for any.
 //!
 //! - `/wiki/`: the sample site: a wiki about a small open-source project, in UTF-8, `Shift_JIS` and EUC-JP
 //! - `/book/`: a short book about Rust, in place of the real one in the commands of the documentation
@@ -283,7 +283,7 @@ fn reply(ask: &PageRequest<'_>) -> Reply {
 /// The answer of the page that is asked for; `None` where there is no such page.
 fn page(ask: &PageRequest<'_>) -> Option<Reply> {
     match ask.topic {
-        "" => Some(html::index(table()).into()),
+        "" => Some(html::index(&pages()).into()),
         "wiki" => wiki::reply(ask),
         "book" => book::reply(ask),
         "page" => Some(html::article(&ask.rest.join("/")).into()),
@@ -309,12 +309,17 @@ fn page(ask: &PageRequest<'_>) -> Option<Reply> {
     }
 }
 
-/// The pages and what they do, from the table above.
-fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
-    include_str!("mod.rs").lines().filter_map(|line| {
-        let (page, about) = line.strip_prefix("//! | `")?.split_once("` | ")?;
-        Some((page, about.strip_suffix(" |")?))
-    })
+/// The pages and what they do, from the list above.
+fn pages() -> Vec<(&'static str, String)> {
+    let mut pages: Vec<(&str, String)> = vec![];
+    for line in include_str!("mod.rs").lines() {
+        if let Some((page, about)) = line.strip_prefix("//! - `").and_then(|item| item.split_once("`: ")) {
+            pages.push((page, about.to_owned()));
+        } else if let (Some(more), Some((_, about))) = (line.strip_prefix("//!   "), pages.last_mut()) {
+            about.extend([" ", more]);
+        }
+    }
+    pages
 }
 
 #[cfg(test)]

@@ -43,11 +43,11 @@ fn get(path: &str) -> Request {
 }
 
 #[test]
-fn every_page_of_the_table_is_served() {
+fn every_page_of_the_list_is_served() {
     let visit = Visit::new();
-    let pages: Vec<_> = table().collect();
-    assert!(pages.len() > 80, "the table is read: {}", pages.len());
-    for (path, about) in pages {
+    let pages = pages();
+    assert!(pages.len() > 80, "the list is read: {}", pages.len());
+    for (path, about) in &pages {
         assert!(page(&PageRequest::new(&get(&example(path)), 80, &visit)).is_some(), "{path}");
         for also in about.split('`').skip(1).step_by(2).filter(|also| also.starts_with('/')) {
             assert!(page(&PageRequest::new(&get(&example(also)), 80, &visit)).is_some(), "{also}");

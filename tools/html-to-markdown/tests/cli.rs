@@ -196,9 +196,8 @@ fn text_has_the_content_of_the_markdown_also_where_a_page_has_it_in_its_data() {
     );
     let markdown = answer(&[], page.as_bytes());
     assert!(markdown["markdown"].as_str().unwrap().contains("the boats leave with the ebb"), "{markdown}");
-    let text = answer(&["--text", "--width", "400"], page.as_bytes());
-    assert!(text["markdown"].as_str().unwrap().contains("the boats leave with the ebb"), "{text}");
-    assert_eq!(text["words"], markdown["words"]);
+    let text = String::from_utf8(run(&["--text", "--width", "400"], page.as_bytes()).stdout).unwrap();
+    assert!(text.contains("the boats leave with the ebb"), "{text}");
 }
 
 #[test]
