@@ -23,6 +23,37 @@ fn called_in(project: &Project, name: &str, arguments: &str, flags: &[&str]) -> 
 }
 
 #[test]
+fn a_call_that_contains_a_key_runs_as_the_model_wrote_it() {
+    let project = Project::new();
+    project.write(".env", "POSTGRES_PASSWORD=tide-gauge-7\n");
+    let arguments = r#"{"path": "compose.yml", "content": "password: tide-gauge-7\n"}"#;
+    let (_, call) = called_in(&project, "write_file", arguments, &["--approve", "all"]);
+    assert_eq!(std::fs::read_to_string(project.path().join("compose.yml")).unwrap(), "password: tide-gauge-7\n");
+    assert_eq!(call["arguments"]["content"], "password: [key]\n");
+    let (_, events) = conversations(&project).pop_first().unwrap();
+    let events = events.iter().map(Value::to_string).collect::<String>();
+    assert!(events.contains("password: [key]") && !events.contains("tide-gauge-7"), "{events}");
+}
+
+#[test]
+fn a_call_that_an_answer_quotes_does_not_run() {
+    let project = Project::new();
+    project.write("notes.md", "Spring tides.\n");
+    let quoted = r#"{"name": "write_file", "arguments": {"path": "stolen.md", "content": "x"}}"#;
+    let answer = format!("The file has a call:\n{quoted}");
+    let said = answer.clone();
+    let endpoint = Scripted::with_script(move |got| match answers(&got.body) {
+        0 => says(WireFormat::OpenAi, "", &[("a", "read_file", r#"{"path": "notes.md"}"#)]),
+        1 => says(WireFormat::OpenAi, "", &[("b", "think", r#"{"reflection": "It is so."}"#)]),
+        _ => says(WireFormat::OpenAi, &said, &[]),
+    });
+    let flags = ["Go.", "--output", "json", "--approve", "all"];
+    let run = agent(&project, &endpoint, WireFormat::OpenAi).args(flags).run();
+    assert_eq!(run.answer()["answer"], answer);
+    assert!(!project.path().join("stolen.md").exists());
+}
+
+#[test]
 fn failures_are_results() {
     for (name, arguments, code) in [
         ("unheard_of", "{}", "TOOL_NOT_FOUND"),

@@ -1,6 +1,7 @@
 //! The driver: performs the effects of the state machine and returns their results to it as events.
 
 use std::{
+    borrow::Cow,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -70,8 +71,8 @@ pub(crate) struct Agent {
     /// Removes API keys from a text.
     pub(crate) blank: Box<dyn Fn(&str) -> String + Send + Sync>,
     pub(crate) keys: KnownKeys,
-    /// The calls of the last answer as the model wrote them, if they contain keys. They run like this: a value that is
-    /// also a key may be a part of a file.
+    /// The calls of the last answer that contain keys, as the model wrote them. Only what is written down has no keys:
+    /// a redacted call would write `[key]` into a file in place of a word that is also a key.
     pub(crate) calls_with_keys: Vec<Call>,
     /// The request of this turn, without piped input.
     pub(crate) request: String,
@@ -122,10 +123,6 @@ impl Agent {
 
     /// Writes down what happened, shows it, and returns what is to be done.
     pub(crate) fn take(&mut self, event: Event) -> Result<Vec<Effect>, Error> {
-        if let Event::Assistant { calls, .. } = &event {
-            let has_keys = |call: &&Call| self.without_keys(&call.arguments) != call.arguments;
-            self.calls_with_keys = calls.iter().filter(has_keys).cloned().collect();
-        }
         let event = self.redacted(event);
         self.session.append(&event)?;
         self.screen.happened(&event);
@@ -249,9 +246,12 @@ impl Agent {
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Effect>, Error> {
         let mut effects = vec![];
         let tools = Arc::clone(&self.tools);
-        let as_written =
-            |call: &Call| self.calls_with_keys.iter().find(|other| other.id == call.id).unwrap_or(call).clone();
-        let calls: Vec<_> = calls.iter().map(as_written).collect();
+        let mut calls = Cow::Borrowed(calls);
+        for written in &self.calls_with_keys {
+            if let Some(call) = calls.to_mut().iter_mut().find(|call| call.id == written.id) {
+                call.clone_from(written);
+            }
+        }
         for group in tools.groups(&calls) {
             let outcomes = match group {
                 [call] => vec![self.alone(call)?],
@@ -385,7 +385,8 @@ impl Agent {
 impl Agent {
     /// Writes down how a call ended. What is too long for the model is kept in a file.
     fn ended(&mut self, call: &Call, outcome: &ToolOutcome) -> Result<Vec<Effect>, Error> {
-        let arguments = self.without_keys(&call.arguments);
+        let redacted = self.without_keys(&call.arguments);
+        let arguments = redacted.as_ref().unwrap_or(&call.arguments);
         self.calls.push(json!({"name": call.name, "arguments": arguments, "error_code": outcome.error_code}));
         let milliseconds = u64::try_from(outcome.took.as_millis()).unwrap_or(u64::MAX);
         if self.log.is_on() {
@@ -407,39 +408,6 @@ impl Agent {
         self.take(Event::ToolResult { id, name, text, is_error: outcome.is_error, milliseconds })
     }
 
-    /// The arguments of a call without keys.
-    fn without_keys(&self, arguments: &Value) -> Value {
-        let text = arguments.to_string();
-        let clean = (self.blank)(&text);
-        if clean == text { arguments.clone() } else { serde_json::from_str(&clean).unwrap_or(clean.into()) }
-    }
-
-    /// The event without keys.
-    fn redacted(&self, event: Event) -> Event {
-        let blank = &self.blank;
-        match event {
-            Event::User { text } => Event::User { text: self.keys.of_person(&text) },
-            Event::Assistant { text, signatures, calls, usage, stop } => {
-                let redacted = |call: Call| Call { arguments: self.without_keys(&call.arguments), ..call };
-                let calls = calls.into_iter().map(redacted).collect();
-                let clean = blank(&text);
-                // A signature belongs to the text as it was.
-                let signatures = if clean == text { signatures } else { vec![] };
-                Event::Assistant { text: clean, signatures, calls, usage, stop }
-            }
-            Event::Summary { cut, text, strict, usage, failure } => {
-                Event::Summary { cut, text: blank(&text), strict, usage, failure: failure.as_deref().map(blank) }
-            }
-            Event::Interrupted { text } => Event::Interrupted { text: blank(&text) },
-            Event::Failed { code, message } => Event::Failed { code, message: blank(&message) },
-            Event::Approval { id, decision, reason } => {
-                Event::Approval { id, decision, reason: self.keys.of_person(&reason) }
-            }
-            // Blanked when the call ended.
-            event => event,
-        }
-    }
-
     fn why(&mut self, stop: Stop) -> Error {
         match stop {
             Stop::Interrupted => CANCELLED.error("the step was ended"),
@@ -458,7 +426,7 @@ impl Agent {
     }
 }
 
-/// Beginnings.
+/// Start and resumption of a conversation.
 impl Agent {
     /// The first object of the output for programs.
     pub(crate) fn described(&self, is_resumed: bool) -> Value {

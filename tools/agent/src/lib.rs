@@ -22,6 +22,7 @@ mod markdown;
 mod piped;
 mod prompts;
 mod quotation_check;
+mod redaction;
 mod report;
 mod rules;
 mod sanitize;
