@@ -1,6 +1,6 @@
 //! Chromium and ChromeDriver: found, or installed.
 
-use std::{env, path::PathBuf};
+use std::path::PathBuf;
 
 use ragmaker_project::programs::Program;
 use ragmaker_tool::Error;
@@ -28,7 +28,7 @@ pub struct Browser {
 pub fn browser(installer: Installer<'_>, download: bool) -> Result<Browser, Error> {
     let found = find(false);
     // A path from the environment is for the user to correct, not for an installation.
-    let is_named = [Program::Chromium, Program::ChromeDriver].into_iter().any(is_named);
+    let is_named = Program::Chromium.named().or(Program::ChromeDriver.named()).is_some();
     if is_named || (found.is_ok() && !download) {
         return found;
     }
@@ -54,9 +54,4 @@ fn or_download(error: Error) -> Error {
 
 fn find(is_new: bool) -> Result<Browser, Error> {
     Ok(Browser { chromium: Program::Chromium.find()?, chromedriver: Program::ChromeDriver.find()?, is_new })
-}
-
-/// Whether the environment says where `program` is.
-fn is_named(program: Program) -> bool {
-    env::var_os(program.variable()).is_some_and(|path| !path.is_empty())
 }

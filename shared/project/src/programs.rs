@@ -138,12 +138,16 @@ impl Program {
     /// The path at which `ragmaker setup` downloads it.
     fn downloaded(self) -> Option<PathBuf> {
         // One of the two that a person names needs the other one of its own version.
-        let is_named = |program: Self| env::var_os(program.variable()).is_some_and(|value| !value.is_empty());
-        if is_named(Self::Chromium) || is_named(Self::ChromeDriver) {
+        if Self::Chromium.named().or(Self::ChromeDriver.named()).is_some() {
             return None;
         }
         let executable = self.in_chrome_for_testing(chrome_for_testing::platform()?)?;
         chrome_for_testing::folder().map(|folder| folder.join(executable))
+    }
+
+    /// The path in its environment variable.
+    pub fn named(self) -> Option<PathBuf> {
+        env::var_os(self.variable()).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 
     /// The path of its executable.
@@ -151,8 +155,7 @@ impl Program {
     /// # Errors
     /// [`BROWSER_NOT_FOUND`] where there is none.
     pub fn find(self) -> Result<PathBuf, Error> {
-        if let Some(named) = env::var_os(self.variable()).filter(|value| !value.is_empty()) {
-            let path = PathBuf::from(named);
+        if let Some(path) = self.named() {
             return if is_executable(&path) {
                 Ok(path)
             } else {
