@@ -122,6 +122,19 @@ fn describe_is_the_entry() {
 }
 
 #[test]
+fn help_names_every_profile() {
+    let project = Project::new();
+    let refused = project.tool("mcp").args(["--profile", "none"]).run();
+    let remedy = refused.error("ARGUMENT_ERROR")["remediation_suggestion"].as_str().unwrap().to_owned();
+    let names = remedy.trim_start_matches("Choose one of ").trim_end_matches('.').replace(" and ", " or ");
+    assert!(names.starts_with("gather, "), "{remedy}");
+    for host in ["discover", "mcp"] {
+        let help = printed(project.tool(host).arg("--help")).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains(&names), "{host}: {names}\n{help}");
+    }
+}
+
+#[test]
 fn help_does_not_hide_an_invalid_argument() {
     every_tool(|_, tool| {
         for question in ["--help", "--version", "--describe"] {

@@ -20,8 +20,8 @@ use ragmaker_tests::{
 use serde_json::{Value, json};
 
 use crate::browser::webdriver_only::{
-    assert_captures, assert_declined, assert_expanded, assert_frames, assert_json, assert_refusals, assert_state,
-    assert_steps,
+    assert_captures, assert_declined, assert_expanded, assert_frames, assert_json, assert_refusals, assert_same_names,
+    assert_state, assert_steps,
 };
 
 /// How long Firefox may take to end.
@@ -154,6 +154,7 @@ fn steps_are_taken_and_elements_listed_as_in_chromium() {
     firefox(visitor.open()).run().answer();
     assert_steps(&visitor, &firefox);
     assert_frames(&visitor, &firefox);
+    assert_same_names(&visitor, &firefox);
     assert_refusals(&visitor, &firefox);
     visitor.close().run().answer();
 }

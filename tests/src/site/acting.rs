@@ -31,6 +31,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let links = (0..count).map(link).collect::<Vec<_>>().join("\n");
             return Some(html::page("Steps", &format!("<main>{NEXT}<ul>{links}</ul></main>")).into());
         }
+        ["same-names"] => SAME_NAMES.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
         ["framed-window"] => return Some(html::page("Framed", FRAMED_WINDOW).into()),
@@ -159,6 +160,12 @@ const FRAMED: &str = r#"<button id="b">Inside</button> <input aria-label="Inner 
   document.getElementById('b').onclick = event => { document.getElementById('b').textContent = event.isTrusted ? `Hit ${location.hostname}` : 'Forged'; parent.postMessage('hit', '*'); };
   document.querySelector('input').oninput = event => { document.getElementById('o').textContent = event.target.value; };
 </script>"#;
+
+/// Buttons of one name in the page and in a frame between them; and a name that is a part of another one.
+const SAME_NAMES: &str = r#"<button onclick="show('first')">Save</button> <button onclick="show('later')">Pay later</button>
+<iframe srcdoc="<button onclick=&quot;document.querySelector('p').hidden = false&quot;>Save</button> <button onclick=&quot;parent.show('paid')&quot;>Pay</button>
+<p hidden>The gauge at the pier has recorded every high water since the harbour was built, and the tables of each year come from it.</p>"></iframe>
+<button onclick="show('last')">Save</button>"#;
 
 const FRAMED_DIALOG: &str =
     r#"<button onclick="alert('Framed'); this.textContent = String(confirm('Sure?'))">Inside</button>"#;

@@ -37,6 +37,7 @@
 //!   `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`,
 //!   `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`,
 //!   `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers`
+//! - `/act/same-names`: buttons of one name in the page and in its frame
 //! - `/hash/`: an app whose routes are in the fragment
 //! - `/endless`: an app that renders ten more links whenever its end is in sight
 //! - `/worker`: a service worker, which answers for a page below it that the server does not have

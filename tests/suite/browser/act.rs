@@ -211,6 +211,11 @@ fn a_look_at_what_has_changed_lists_nothing_else() {
 }
 
 #[test]
+fn equal_names_in_a_frame_are_told_apart_by_their_place() {
+    super::webdriver_only::assert_same_names(&Visitor::with_browser(), &|tool| tool);
+}
+
+#[test]
 fn changes_by_act_are_visible_to_later_calls() {
     let visitor = Visitor::with_browser();
     let rows = |page: &str| hrefs(&visitor, page).iter().filter(|href| href.starts_with("/page/row-")).count();

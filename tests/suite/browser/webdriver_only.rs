@@ -23,6 +23,7 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
     with(visitor.open()).run().answer();
     assert_steps(&visitor, &with);
     assert_frames(&visitor, &with);
+    assert_same_names(&visitor, &with);
     assert_refusals(&visitor, &with);
     visitor.close().run().answer();
 }
@@ -212,6 +213,23 @@ pub(crate) fn assert_frames(visitor: &Visitor, with: With<'_>) {
     }
 }
 
+/// Asserts that a name or a number is that of the list, which has the elements of frames in their places, and that text
+/// which becomes visible in a frame is counted.
+pub(crate) fn assert_same_names(visitor: &Visitor, with: With<'_>) {
+    let act = |element: &str, shown: &str| {
+        let steps = json!([{"click": element}, {"wait": {"text": shown}}]).to_string();
+        let act = visitor.act("/act/same-names", &steps).args(["--reload", "--timeout", "100"]);
+        with(act).run().answer().clone()
+    };
+    for (element, shown) in
+        [("button:Save [1]", "Shown: first"), ("button:Save [3]", "Shown: last"), ("button:Pay", "Shown: paid")]
+    {
+        act(element, shown);
+    }
+    let answer = act("button:Save [2]", "The gauge at the pier");
+    assert!((100..200).contains(&answer["changes"]["added_characters"].as_u64().unwrap()), "{answer}");
+}
+
 /// Asserts that the JSON answers of a page are requested again, those that came on a click as well.
 pub(crate) fn assert_json(visitor: &Visitor, with: With<'_>) {
     let answers = |tool: Tool| with(tool).args(["--timeout", "100"]).run().answer()["json_responses"].clone();
@@ -223,7 +241,7 @@ pub(crate) fn assert_json(visitor: &Visitor, with: With<'_>) {
         paths
     };
     let all = answers(visitor.extract("/data/stations").args(["--json-responses", "/data/"]));
-    // The method of a request is not known: an answer that was sent for may be among them.
+    // The method of a request is not known: an address that was requested by POST may be among them.
     let found: Vec<String> = paths(&all).into_iter().filter(|path| path != "data/sent").collect();
     let wanted = ["data/broken", "data/feed", "data/list/1?sort=name", "data/other"];
     assert_eq!((found, &all["left_out"]), (wanted.map(str::to_owned).to_vec(), &json!(1)), "{all}");
