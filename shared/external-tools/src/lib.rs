@@ -122,9 +122,9 @@ enum Runner {
 const UNDECLARED: Annotations =
     Annotations { read_only_hint: false, destructive_hint: true, idempotent_hint: false, open_world_hint: true };
 
-/// The external tools that `config` names. `is_taken` knows the names of the host's own. `waits` is told again and again
-/// which server has not answered yet, and for how long. Where `is_cancelled` returns true, what has not answered yet is
-/// left out.
+/// The external tools that `config` names. `is_taken` knows the names of the host's own. `waits` is called repeatedly
+/// with the name of a server that has not answered yet, and the time since its start. Where `is_cancelled` returns true,
+/// what has not answered yet is left out.
 ///
 /// # Errors
 ///

@@ -25,7 +25,7 @@ impl Case {
         fs::write(path, text).unwrap();
     }
 
-    /// An executable in the language of the shell.
+    /// An executable shell script.
     fn script(&self, name: &str, lines: &str) {
         self.write(name, &format!("#!/bin/sh\n{lines}\n"));
         fs::set_permissions(self.root().join(name), fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,8 +1,8 @@
 //! The download of Chrome for Testing: the current stable browser and the driver of its version.
 //!
 //! Its publisher lists the archives as JSON, without checksums (chrome-for-testing issue 70). The server of the archives,
-//! Google Cloud Storage, tells the MD5 of each in the header `x-goog-hash`. An archive without it, or with another one, is
-//! refused. That finds damage; who sent the archive is told by TLS.
+//! Google Cloud Storage, sends the MD5 of each in the header `x-goog-hash`. An archive without it, or with another one, is
+//! refused. The checksum shows damage; TLS identifies the sender.
 
 use std::{
     env, fs,
@@ -146,9 +146,9 @@ fn unpack(archive: &Url, folder: &Path) -> Result<(), Error> {
     }
     let found = STANDARD.encode(hashed.hash.finalize());
     match checksum(&response) {
-        None => return Err(broken(&"the server tells no checksum (x-goog-hash)")),
+        None => return Err(broken(&"the server sends no checksum (x-goog-hash)")),
         Some(told) if told != found => {
-            return Err(broken(&format!("its checksum is {found}, the server tells {told}")));
+            return Err(broken(&format!("its checksum is {found}, the server sent {told}")));
         }
         Some(_) => {}
     }
@@ -157,7 +157,7 @@ fn unpack(archive: &Url, folder: &Path) -> Result<(), Error> {
     unpacked.map_err(|error| broken(&error))
 }
 
-/// The MD5 that the server tells, in base64: `x-goog-hash: crc32c=…, md5=…`, in one header or several.
+/// The MD5 that the server sends, in base64: `x-goog-hash: crc32c=…, md5=…`, in one header or several.
 fn checksum(response: &Response) -> Option<String> {
     let parts: Vec<String> = response
         .headers("x-goog-hash")

@@ -296,7 +296,7 @@ fn a_selected_tool_whose_server_fails_is_left_out() {
     assert!(warnings.contains("none.json") && warnings.contains("the tool listed is not"), "{warnings}");
 }
 
-/// A server in the language of the shell, with a tool that ends it, leaves its input unread, or answers.
+/// A server as a shell script, with a tool that ends it, leaves its input unread, or answers.
 const SERVER: &str = r#"
 reply() { printf '{"jsonrpc": "2.0", "id": %s, "result": %s}\n' "$id" "$1"; }
 while IFS= read -r line; do

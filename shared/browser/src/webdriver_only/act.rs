@@ -86,8 +86,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
         Ok(found.as_array().into_iter().flatten().filter_map(frames::reference).collect())
     }
 
-    /// The frame and the reference of the element that `locator` names, or the reason why there is none. The page's own
-    /// elements have precedence, and are found without a switch to its frames.
+    /// The frame and the reference of the element that `locator` names, or the reason why there is none.
     fn find(&mut self, locator: &Locator) -> Result<Result<(String, String), NotFound>, CommandError> {
         // As `look` lists them: a number counts the elements of frames as well.
         let (nodes, mut references) = controls::nodes(self.visit, None)?.unwrap_or_default();

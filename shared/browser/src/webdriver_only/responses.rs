@@ -66,9 +66,9 @@ pub(crate) fn collect(
 #[derive(Debug, PartialEq)]
 enum Answer {
     Json(JsonResponse),
-    /// Something else than JSON, or an error.
+    /// A response that is not JSON, or has an error status.
     Other,
-    /// Nothing in time, or too much.
+    /// No response within the time limit, or one that is longer than the limit.
     None,
 }
 
