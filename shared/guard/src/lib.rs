@@ -136,3 +136,37 @@ pub fn classify(line: &str, scope: &Scope) -> Classification {
 fn alike_of(words: Option<&[String]>) -> Option<usize> {
     words.and_then(alike::beginning).map(<[String]>::len)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_no_shell_takes_is_blocked_or_asked_about() {
+        let (_folder, scope) = Scope::of_project(&["a.md"]);
+        let of = |line: &str| {
+            let found = classify(line, &scope);
+            (found.verdict, found.rule)
+        };
+        assert_eq!(of(&"a".repeat(MAX_LINE + 1)), (LineVerdict::Block, "too-long"));
+        assert_eq!(of("cat a.md\0"), (LineVerdict::Block, "no-text"));
+        assert_eq!(of("cat 'a.md"), (LineVerdict::Ask, "syntax"));
+        assert_eq!(of("cat a.md\r\n").0, LineVerdict::Ask);
+        assert_eq!(of("cat a.md"), (LineVerdict::Run, "read-only"));
+    }
+
+    #[test]
+    fn a_person_is_told_the_reason_first_and_lines_alike_have_their_beginning() {
+        let (_folder, scope) = Scope::of_project(&["a.md"]);
+        let found = classify("cargo test --lib > out", &scope);
+        assert_eq!((found.verdict, found.words), (LineVerdict::Ask, None));
+        let found = classify("cargo test --lib", &scope);
+        assert_eq!((found.words.unwrap().join(" ").as_str(), found.alike), ("cargo test --lib", Some(2)));
+        let found = classify("rm -rf / && touch x", &scope);
+        assert_eq!((found.verdict, found.reasons.len()), (LineVerdict::Block, 1));
+        let found = classify("sort a.md -o b.md", &scope);
+        assert_eq!((found.verdict, found.alike), (LineVerdict::Ask, None));
+        assert_eq!(classify("rg x", &scope).hides, Hides::Everywhere);
+        assert_eq!(classify("cat a.md", &scope).hides, Hides::Top);
+    }
+}

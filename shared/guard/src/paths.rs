@@ -69,14 +69,20 @@ fn is_secret(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(is_secret_file)
 }
 
-/// Checks that no pattern can expand to an option: a file may be named `-x`.
+/// Checks that no pattern can expand to an option: a file may be named `-x`, also where the value of an option is
+/// expected, because the pattern `-x*` may match two files.
 pub(crate) fn no_options(words: &[Word], cwds: &[PathBuf]) -> Result<(), Reason> {
-    let leading = words.iter().any(|word| word.globs.first() == Some(&0));
-    let dashed = |cwd: &PathBuf| {
+    let before = |word: &Word| Some(word.text[..*word.globs.first()?].split('/').next().unwrap_or_default().to_owned());
+    let starts = words.iter().filter(|word| word.globs.first() == Some(&0) || word.text.starts_with('-'));
+    let starts: Vec<String> = starts.filter_map(before).collect();
+    let is_option =
+        |name: &[u8]| name.starts_with(b"-") && starts.iter().any(|start| name.starts_with(start.as_bytes()));
+    let matches = |cwd: &PathBuf| {
         let entries = fs::read_dir(cwd).into_iter().flatten().flatten();
-        entries.take(MAX_ENTRIES).any(|entry| entry.file_name().as_encoded_bytes().starts_with(b"-"))
+        let mut entries = entries.enumerate();
+        entries.any(|(at, entry)| at >= MAX_ENTRIES || is_option(entry.file_name().as_encoded_bytes()))
     };
-    if leading && cwds.iter().any(dashed) {
+    if !starts.is_empty() && cwds.iter().any(matches) {
         return Err(Reason::new("pattern", "a pattern may match a file whose name begins with -"));
     }
     Ok(())
@@ -165,5 +171,24 @@ mod tests {
             assert!(is_secret(Path::new(name)), "{name}");
         }
         assert!(!is_secret(Path::new("a/env.md")) && !is_secret(Path::new("..")));
+    }
+
+    #[test]
+    fn a_pattern_that_may_become_an_option_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("--pre=sh"), "").unwrap();
+        let cwds = [folder.path().to_path_buf()];
+        for (line, allowed) in [
+            ("rg x *", false),
+            ("rg -e --p* x", false),
+            ("rg ?", false),
+            ("rg --[p]re=sh", false),
+            ("rg x a*", true),
+            ("rg x ./*", true),
+            ("rg --glob=*.rs x", true),
+            ("rg -e '--p*' x", true),
+        ] {
+            assert_eq!(no_options(&crate::word::split(line).unwrap(), &cwds).is_ok(), allowed, "{line}");
+        }
     }
 }

@@ -31,3 +31,22 @@ impl Scope {
         self.roots.project().home()
     }
 }
+
+#[cfg(test)]
+impl Scope {
+    /// A line in the root of a new project with these empty files.
+    pub(crate) fn of_project(files: &[&str]) -> (tempfile::TempDir, Self) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join(".ragmaker")).unwrap();
+        for file in files {
+            std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            std::fs::write(root.join(file), "").unwrap();
+        }
+        let host = ragmaker_tool::HostOptions {
+            project_root: root.to_str().map(str::to_owned),
+            ..ragmaker_tool::HostOptions::default()
+        };
+        (folder, Self::new(Roots::discover(&host).unwrap(), root))
+    }
+}

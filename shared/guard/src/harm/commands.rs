@@ -222,3 +222,23 @@ fn takes_all(words: &[String]) -> bool {
 fn disk(target: &str) -> Option<crate::Reason> {
     is_disk(target).then(|| crate::Reason::new("write-disk", format!("it overwrites a disk: {target}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_without_tests_takes_every_file() {
+        let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+        for line in
+            [". -delete", ". -mindepth 1 -type f -delete", "a b -exec rm -rf {} +", ". -depth -exec rm --name {} ;"]
+        {
+            assert!(takes_all(&words(line)), "{line}");
+        }
+        for line in [". -name x -delete", ". ! -newer a -delete", ". -size 0 -exec rm {} +"] {
+            assert!(!takes_all(&words(line)), "{line}");
+        }
+        let found = words("a b -type f c");
+        assert_eq!(starts_of(&found).collect::<Vec<_>>(), ["a", "b"]);
+    }
+}

@@ -305,3 +305,103 @@ fn substitutes(words: &Words<'_>, node: Node<'_>) -> bool {
 
 /// The files of a line that were fetched from the web by it.
 pub(super) type Downloads = Vec<PathBuf>;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_program_that_runs_its_input_is_known() {
+        for line in [
+            "sh",
+            "bash -s x",
+            "sudo python3",
+            "python3 -",
+            "source /dev/stdin",
+            "xargs -I {} sh -c {}",
+            "parallel",
+            "xargs sh -c",
+            "xargs eval",
+        ] {
+            assert!(runs_input(&words(line)), "{line}");
+        }
+        for line in
+            ["sh x.sh", "python3 -c a", "cat", "xargs rm", "xargs -n 1 echo", "parallel echo ::: a b", "source x.sh"]
+        {
+            assert!(!runs_input(&words(line)), "{line}");
+        }
+    }
+
+    #[test]
+    fn items_are_put_into_the_command() {
+        for (line, expected) in [
+            ("xargs rm -rf", "rm -rf / b"),
+            ("xargs -n 1 -P4 rm", "rm / b"),
+            ("xargs -I % mv % x", "mv / b x"),
+            ("xargs -I% mv % x", "mv / b x"),
+            ("xargs -i rm {}", "rm / b"),
+            ("xargs --replace=@ rm @", "rm / b"),
+            ("xargs -0 -d , -- rm", "rm / b"),
+            ("parallel -j 4 rm {}", "rm / b"),
+            ("sudo xargs rm", "rm / b"),
+        ] {
+            let found: Vec<String> =
+                with_all_items(&words(line), "/ b\n").iter().map(|words| words.join(" ")).collect();
+            assert_eq!(found, [expected], "{line}");
+        }
+        assert!(with_all_items(&words("rm x"), "/").is_empty());
+    }
+
+    #[test]
+    fn the_files_of_a_fetch_are_known() {
+        for (line, expected) in [
+            ("curl -o a https://x.example/b", vec!["a"]),
+            ("curl -sSLoa https://x.example/b", vec!["a"]),
+            ("curl -O https://x.example/b.sh?v=1", vec!["b.sh"]),
+            ("curl --output=a --output-dir d https://x.example/b", vec!["d/a"]),
+            ("curl https://x.example/b", vec![]),
+            ("wget https://x.example/b.sh#top", vec!["b.sh"]),
+            ("wget -q -O- https://x.example/b", vec!["-"]),
+            ("wget -P d https://x.example/b", vec!["d/b"]),
+            ("wget https://x.example/", vec![]),
+            ("cat a", vec![]),
+            ("", vec![]),
+        ] {
+            assert_eq!(saved(&words(line)), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn base64_is_decoded_as_by_its_programs() {
+        for (text, expected) in [
+            ("cm0gLXJmIC8=", Some("rm -rf /")),
+            ("cm0g\nLXJm IC8", Some("rm -rf /")),
+            ("", Some("")),
+            ("/+8=", None),
+            ("cm0g!", None),
+        ] {
+            assert_eq!(base64(text).as_deref(), expected, "{text}");
+        }
+        for line in ["base64 -d", "sudo base64 --decode", "openssl base64 -d"] {
+            assert!(decodes(&words(line)), "{line}");
+        }
+        assert!(!decodes(&words("base64 -w0")) && !decodes(&[]));
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_examined(words in prop::collection::vec("(xargs|parallel|curl|wget|sh|-)?[-=ioIPO{}\u{e9}]{0,5}", 0..6)) {
+            runs_input(&words);
+            saved(&words);
+            for command in with_all_items(&words, "\u{e9} x") {
+                prop_assert!(command.len() <= words.len() + 2);
+            }
+        }
+    }
+}

@@ -119,19 +119,25 @@ pub(super) fn stages(words: &[String]) -> impl Iterator<Item = &[String]> {
 
 /// The command in the arguments of a wrapper.
 fn inside(words: &[String]) -> Option<&[String]> {
-    let (_, rest) = words.split_first().filter(|(first, _)| is_wrapper(first))?;
+    let (first, rest) = words.split_first().filter(|(first, _)| is_wrapper(first))?;
+    // A user may be called like a program, such as `git`.
+    let names_user = ["sudo", "doas", "runuser", "pkexec", "env"].contains(&base(first));
+    let is_user = |at: usize| {
+        let before = at.checked_sub(1).map(|at| rest[at].as_str());
+        names_user && before.is_some_and(|option| ["-u", "-g", "-U", "--user", "--group"].contains(&option))
+    };
     let is_command = |word: &String| {
         let name = base(word);
         let known = HARMFUL.contains(&name) || FETCHERS.contains(&name) || WRAPPERS.contains(&name) || deletes(name);
         !word.starts_with('-') && (known || is_interpreter(name) || is_formatter(name) || plain(name))
     };
-    let at = rest.iter().position(is_command)?;
+    let at = (0..rest.len()).find(|at| is_command(&rest[*at]) && !is_user(*at))?;
     Some(&rest[at..])
 }
 
 /// Programs whose arguments are not commands.
 fn plain(name: &str) -> bool {
-    ["echo", "printf", "grep", "rg", "cat", "ls", "git", "awk"].contains(&name)
+    ["echo", "printf", "grep", "rg", "cat", "ls", "git", "awk", "base64", "openssl"].contains(&name)
 }
 
 /// Whether a program runs the command in its arguments.
@@ -196,6 +202,8 @@ mod tests {
             ("sudo -u root rm -rf a", "rm -rf a"),
             ("env A=b nice -n 5 /usr/bin/python3.12 x.py", "/usr/bin/python3.12 x.py"),
             ("timeout 5 xargs curl", "curl"),
+            ("sudo -u git rm -rf a", "rm -rf a"),
+            ("timeout 5 base64 -d", "base64 -d"),
             ("cargo build", "cargo build"),
             ("sudo", "sudo"),
         ] {

@@ -104,3 +104,54 @@ pub(super) fn check(arguments: &[Word], context: &CommandContext<'_>) -> Result<
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Scope, word};
+
+    /// The rule that refuses `find` with these arguments in a project with the folder `src`.
+    fn refuses(arguments: &str) -> Option<&'static str> {
+        let (_folder, scope) = Scope::of_project(&["src/a.md", ".env"]);
+        let cwds = [scope.cwd().to_path_buf()];
+        check(&word::split(arguments).unwrap(), &CommandContext { cwds: &cwds, scope: &scope })
+            .err()
+            .map(|why| why.rule)
+    }
+
+    #[test]
+    fn a_search_that_only_tests_and_prints_is_allowed() {
+        for line in [
+            "",
+            "-P src -type f",
+            ". src -name '*.md' -print0",
+            r"src \( -name a -o ! -name b \) -prune",
+            "src -newer src/a.md -size +1k",
+            // The value of a test is not an action.
+            ". -name -delete",
+        ] {
+            assert_eq!(refuses(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn actions_and_paths_outside_are_refused() {
+        for (line, rule) in [
+            (". -delete", "option"),
+            (r". -exec rm {} \;", "option"),
+            (r". -type f -okdir sh {} \;", "option"),
+            (". -fprint out", "option"),
+            ("-L .", "option"),
+            (". -files0-from list", "option"),
+            (". -name", "option"),
+            (". -newer", "option"),
+            (". -n[a]me x", "option"),
+            ("/etc -name x", "path"),
+            (". -samefile /etc/shadow", "path"),
+            ("src ../..", "path"),
+            (". -newer .env", "path"),
+        ] {
+            assert_eq!(refuses(line), Some(rule), "{line}");
+        }
+    }
+}

@@ -177,7 +177,10 @@ fn special(name: &str, rest: &[Word]) -> Result<bool, Reason> {
     let texts: Vec<&str> = rest.iter().map(|word| word.text.as_str()).collect();
     let refuse = || Reason::new("option", format!("git {name} {}", texts.join(" ")));
     let plain = |text: &str| !text.starts_with('-');
+    let has_patterns = rest.iter().any(|word| !word.globs.is_empty());
     let reads = match (name, texts.as_slice()) {
+        // A pattern may match two files, and two words set a key.
+        ("stash" | "worktree" | "config" | "symbolic-ref", _) if has_patterns => false,
         ("stash", ["list" | "show"] | ["show", "-p" | "--stat" | "--name-only"])
         | ("worktree", ["list"])
         | ("config", ["--list" | "-l" | "list"] | ["--local" | "--global", "--list" | "-l"])
@@ -190,4 +193,57 @@ fn special(name: &str, rest: &[Word]) -> Result<bool, Reason> {
         _ => return Ok(false),
     };
     if reads { Ok(true) } else { Err(refuse()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word;
+
+    #[test]
+    fn a_subcommand_that_only_reads_is_told_from_one_that_changes() {
+        for (line, reads) in [
+            ("stash list", Some(true)),
+            ("stash show -p", Some(true)),
+            ("stash show stash@{0}", Some(true)),
+            ("config --get user.name", Some(true)),
+            ("config user.name", Some(true)),
+            ("symbolic-ref --short HEAD", Some(true)),
+            ("worktree list", Some(true)),
+            ("log", None),
+            ("stash", Some(false)),
+            ("stash pop", Some(false)),
+            ("stash show --output=x", Some(false)),
+            ("config user.name me", Some(false)),
+            ("config --unset user.name", Some(false)),
+            ("config --get --file=x", Some(false)),
+            ("config -e", Some(false)),
+            ("symbolic-ref HEAD refs/heads/x", Some(false)),
+            ("worktree add x", Some(false)),
+            // With two files that match, the second is the value that is set.
+            ("config core.[px]*", Some(false)),
+            ("config --get core.*", Some(false)),
+        ] {
+            let words = word::split(line).unwrap();
+            let found = match special(&words[0].text, &words[1..]) {
+                Ok(true) => Some(true),
+                Ok(false) => None,
+                Err(why) => {
+                    assert_eq!(why.rule, "option");
+                    Some(false)
+                }
+            };
+            assert_eq!(found, reads, "{line}");
+        }
+    }
+
+    #[test]
+    fn no_option_that_writes_or_runs_a_program_is_listed() {
+        for (name, options) in COMMANDS {
+            for option in ["--output:", "--ext-diff", "--textconv", "--show-signature", "--open-files-in-pager?", "-O:"]
+            {
+                assert!(!options.split(' ').any(|listed| listed == option), "{name} {option}");
+            }
+        }
+    }
 }

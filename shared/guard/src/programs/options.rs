@@ -60,6 +60,9 @@ impl Parsed<'_> {
 
 impl Entry {
     fn long(&self, name: &str) -> Option<Value> {
+        if name.ends_with([':', '@', '?']) {
+            return None;
+        }
         self.options.split(' ').find_map(|option| {
             let rest = option.strip_prefix("--")?.strip_prefix(name)?;
             Some(match rest {
@@ -163,7 +166,16 @@ pub(super) fn parse<'w>(
                 (Value::None, Some(_)) => return Err(refuse()),
                 (Value::Attached, attached) => attached,
                 (_, Some(attached)) => Some(attached),
-                (_, None) => Some(rest.next().cloned().ok_or_else(refuse)?),
+                (_, None) => {
+                    let given = rest.next().ok_or_else(refuse)?;
+                    // A pattern may match several files, and all but the first are operands.
+                    match entry.operands {
+                        _ if given.globs.is_empty() => {}
+                        Operands::Paths | Operands::TextThenPaths(_) => context.path(given)?,
+                        _ => return Err(refused(program, given)),
+                    }
+                    Some(given.clone())
+                }
             };
             if let (Value::Path, Some(path)) = (value, &given) {
                 context.path(path)?;
@@ -192,4 +204,92 @@ pub(super) fn parse<'w>(
         }
     }
     Ok(parsed)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Scope, word};
+
+    const OPTIONS: &str = "-# -ab -n: -f@ -w? --all --name: --file@ --width?";
+
+    /// The options and operands of a line in a project with the files `a1`, `a2` and `.env`.
+    fn parsed(line: &str, operands: Operands) -> Result<String, &'static str> {
+        let (_folder, scope) = Scope::of_project(&["a1", "a2", ".env"]);
+        let cwds = [scope.cwd().to_path_buf()];
+        let words = word::split(line).unwrap();
+        let context = CommandContext { cwds: &cwds, scope: &scope };
+        let parsed = parse("p", &Entry { options: OPTIONS, operands }, &words, &context).map_err(|why| why.rule)?;
+        let options = parsed.options.into_iter().map(|(name, value)| match value {
+            Some(value) => format!("{name}={}", value.text),
+            None => name,
+        });
+        let operands = parsed.operands.iter().map(|word| format!("<{}>", word.text));
+        Ok(options.chain(operands).collect::<Vec<_>>().join(" "))
+    }
+
+    #[test]
+    fn options_are_read_as_programs_read_them() {
+        for (line, expected) in [
+            ("", ""),
+            ("-ab x", "-a -b <x>"),
+            ("-abn5 x", "-a -b -n=5 <x>"),
+            ("-n 5 -20", "-n=5 -20"),
+            ("-n -- -a", "-n=-- -a"),
+            ("--name=a=b --all", "--name=a=b --all"),
+            ("--name 5", "--name=5"),
+            ("-w5 -w 5", "-w=5 -w <5>"),
+            ("--width=5 --width 5", "--width=5 --width <5>"),
+            ("x -a -- -b -", "-a <x> <-b> <->"),
+            ("-f a1 --file=a2", "-f=a1 --file=a2"),
+            ("-n\u{e9}", "-n=\u{e9}"),
+        ] {
+            assert_eq!(parsed(line, Operands::Paths).as_deref(), Ok(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_option_that_is_not_listed_or_has_no_value_is_refused() {
+        let unknown =
+            ["-c", "-ac", "--al", "--all=1", "-n", "--name", "-a=1", "-5a", "-#", "-:", "-\u{e9}", "--", "--="];
+        for line in unknown.into_iter().chain(["--name:", "--file@", "--width?", "'--=x'"]) {
+            let expected = if line == "--" { Ok(String::new()) } else { Err("option") };
+            assert_eq!(parsed(line, Operands::Paths), expected, "{line}");
+        }
+        for (line, rule) in [("-f .env", "path"), ("--file=/etc/shadow", "path"), ("-af../x", "path")] {
+            assert_eq!(parsed(line, Operands::Text), Err(rule), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_as_a_value_adds_operands() {
+        assert_eq!(parsed("-n a*", Operands::Paths).as_deref(), Ok("-n=a*"));
+        assert_eq!(parsed("-n .e*", Operands::TextThenPaths(&[])), Err("path"));
+        // The second file that it matches may be a script, or a file that is written.
+        for operands in [Operands::Text, Operands::OnePath, Operands::None] {
+            assert_eq!(parsed("-n a*", operands), Err("option"));
+        }
+        assert_eq!(parsed("--name=a*", Operands::Text).as_deref(), Ok("--name=a*"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_arguments_are_lost(words in prop::collection::vec("(-|--)?[-=abnfw*\u{e9} ]{0,4}", 0..6)) {
+            let (_folder, scope) = Scope::of_project(&[]);
+            let (cwds, words) = ([scope.cwd().to_path_buf()], words.iter().map(|text| Word::plain(text)).collect::<Vec<_>>());
+            let context = CommandContext { cwds: &cwds, scope: &scope };
+            let entry = Entry { options: OPTIONS, operands: Operands::Paths };
+            if let Ok(parsed) = parse("p", &entry, &words, &context) {
+                let is_known = |name: &str| match name.strip_prefix("--") {
+                    Some(long) => entry.long(long).is_some(),
+                    None => entry.short(name.chars().nth(1).unwrap()).is_some(),
+                };
+                prop_assert!(parsed.options.iter().all(|(name, _)| is_known(name)));
+                let taken = parsed.options.len() * 2 + parsed.operands.len() + 1;
+                prop_assert!(words.len() <= taken, "{:?}", parsed);
+            }
+        }
+    }
 }

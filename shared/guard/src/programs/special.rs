@@ -22,6 +22,9 @@ pub(super) fn unwrapped<'w>(name: &str, arguments: &'w [Word]) -> Result<Option<
             {
                 rest = rest_of;
                 if value.is_empty() {
+                    if let Some(pattern) = rest.first().filter(|value| !value.globs.is_empty()) {
+                        return Err(refused(name, pattern));
+                    }
                     rest = rest.get(1..).unwrap_or_default();
                 }
             }
@@ -291,10 +294,15 @@ fn jq(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
     let (mut rest, mut plain) = (arguments.iter(), vec![]);
     while let Some(word) = rest.next() {
         match word.text.as_str() {
-            "--arg" | "--argjson" => drop((rest.next(), rest.next())),
-            "--slurpfile" | "--rawfile" => {
-                let (_, file) = (rest.next(), rest.next());
-                context.path(file.ok_or_else(|| refused("jq", word))?)?;
+            option @ ("--arg" | "--argjson" | "--slurpfile" | "--rawfile") => {
+                let (Some(name), Some(value)) = (rest.next(), rest.next()) else { return Err(refused("jq", word)) };
+                // Of a pattern, the second file that it matches would be the filter.
+                if let Some(pattern) = [name, value].into_iter().find(|word| !word.globs.is_empty()) {
+                    return Err(refused("jq", pattern));
+                }
+                if option.ends_with("file") {
+                    context.path(value)?;
+                }
             }
             _ => plain.push(word.clone()),
         }
@@ -306,4 +314,148 @@ fn jq(arguments: &[Word], context: &CommandContext<'_>) -> Result<(), Reason> {
         return Err(refused("jq", filter));
     }
     files.iter().filter(|word| word.text != "-").try_for_each(|word| context.path(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{Scope, word};
+
+    fn words(line: &str) -> Vec<Word> {
+        word::split(line).unwrap()
+    }
+
+    /// What `see` says about a line in a project with a folder and the file `a.tar`.
+    fn about<T>(line: &str, see: impl FnOnce(&str, &[Word], &CommandContext<'_>) -> T) -> T {
+        let (_folder, scope) = Scope::of_project(&["src/a.md", "a.tar", ".env"]);
+        let (cwds, words) = ([scope.cwd().to_path_buf()], words(line));
+        see(&words[0].text, &words[1..], &CommandContext { cwds: &cwds, scope: &scope })
+    }
+
+    #[test]
+    fn the_command_of_a_wrapper_is_known_or_refused() {
+        for (line, expected) in [
+            ("timeout 5 ls -l", Ok(Some("ls -l"))),
+            ("timeout 1.5m ls", Ok(Some("ls"))),
+            ("nice -n 5 ls", Ok(Some("ls"))),
+            ("nice -n5 ls", Ok(Some("ls"))),
+            ("time env ls", Ok(Some("env ls"))),
+            ("command -v ls", Ok(None)),
+            ("env", Ok(None)),
+            ("nice --version", Ok(None)),
+            ("cat x", Ok(None)),
+            ("timeout -k 5 5 ls", Err("option")),
+            ("timeout [5] ls", Err("option")),
+            ("env A=b ls", Err("option")),
+            ("time -o out ls", Err("option")),
+            // The second file that the pattern matches would be the program.
+            ("nice -n [0r]* cat x", Err("option")),
+        ] {
+            let words = words(line);
+            let inner = unwrapped(&words[0].text, &words[1..]).map_err(|why| why.rule);
+            let said = inner.map(|inner| {
+                inner.map(|inner| inner.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
+            });
+            assert_eq!(said.as_ref().map(Option::as_deref), expected.as_ref().map(|some| *some), "{line}");
+        }
+        assert_eq!(shell_line("sh", &words("-c 'ls -l'")), Some("ls -l"));
+        for line in ["-ec ls", "-c ls x", "-c *", "x.sh"] {
+            assert_eq!(shell_line("bash", &words(line)), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_can_change_something_is_allowed_only_where_it_reads() {
+        for line in [
+            "date +%F",
+            "date -u -d '1 day ago' +%s",
+            "tar tzf a.tar src",
+            "tar -tvf a.tar",
+            "unzip -l a.tar",
+            "xxd -l 4 a.tar",
+            "ps aux",
+            "pip show requests",
+            "npm ls --depth=0",
+            "go env GOPATH",
+            "env",
+            "test -f a.tar",
+            "printf '100%%n %s' x",
+            "jq --arg a b '.x' a.tar",
+            "jq -n --slurpfile a a.tar '$a'",
+            "diff -r src src",
+        ] {
+            assert_eq!(about(line, check), Ok(true), "{line}");
+        }
+        for (line, rule) in [
+            ("date 12312359", "option"),
+            ("date -s tomorrow", "option"),
+            ("date [1]*", "option"),
+            ("tar xf a.tar", "option"),
+            ("tar tf host:a.tar", "option"),
+            ("tar tf a.tar --to-command=sh", "option"),
+            ("tar tf ../a.tar", "path"),
+            ("unzip a.tar", "option"),
+            ("xxd a.tar out", "option"),
+            ("xxd -r a.tar", "option"),
+            ("ps auxe", "option"),
+            ("pip install x", "option"),
+            ("npm run x", "option"),
+            ("go env -w A=b", "option"),
+            ("test -v 'a[$(id)]'", "option"),
+            ("printf '%n' PATH", "option"),
+            ("printf -v PATH x", "option"),
+            ("hostname evil", "option"),
+            ("jq 'import \"a\" as a; .'", "option"),
+            ("jq --slurpfile a .env .", "path"),
+            ("jq --slurpfile a", "option"),
+            ("jq --arg a [a]* .", "option"),
+            ("diff -r src /etc", "path"),
+        ] {
+            assert_eq!(about(line, check).map_err(|why| why.rule), Err(rule), "{line}");
+        }
+        assert_eq!(about("rm x", check), Ok(false));
+    }
+
+    #[test]
+    fn a_conversion_that_sets_a_variable_is_seen() {
+        for (format, sets) in [
+            ("", false),
+            ("%", false),
+            ("%s%d", false),
+            ("%%n", false),
+            ("%%%n", true),
+            ("%-5.3n", true),
+            ("%*hhn", true),
+            ("\u{e9}%n", true),
+        ] {
+            assert_eq!(sets_variables(format), sets, "{format}");
+        }
+    }
+
+    #[test]
+    fn a_toolchain_in_the_project_is_not_run_for_its_version() {
+        let asks = |line| about(line, asks_for_version);
+        assert_eq!((asks("cargo --version"), asks("node -v"), asks("ls --help")), (Ok(true), Ok(true), Ok(true)));
+        assert_eq!(
+            (asks("cargo --version x"), asks("node x.js"), asks("evil --version")),
+            (Ok(false), Ok(false), Ok(false))
+        );
+        let (_folder, scope) = Scope::of_project(&[]);
+        fs::write(scope.cwd().join("rust-toolchain.toml"), "[toolchain]\npath = \"evil\"\n").unwrap();
+        let cwds = [scope.cwd().to_path_buf()];
+        let context = CommandContext { cwds: &cwds, scope: &scope };
+        assert_eq!(asks_for_version("cargo", &words("--version"), &context).map_err(|why| why.rule), Err("program"));
+        assert_eq!(asks_for_version("node", &words("--version"), &context), Ok(true));
+    }
+
+    #[test]
+    fn a_folder_is_entered_only_inside_the_project() {
+        let enters = |line| about(line, |_, arguments, context| cd(arguments, context).map(|cwds| cwds.len()));
+        assert_eq!(enters("cd src"), Ok(1));
+        for line in ["cd", "cd -", "cd ''", "cd s*", "cd ..", "cd /", "cd src ..", "cd src/../.."] {
+            assert!(enters(line).is_err(), "{line}");
+        }
+    }
 }

@@ -151,3 +151,30 @@ pub(super) fn is_of_module(last: &str, module: &str) -> bool {
 pub(super) fn evaluates(last: &str, is_python: bool, is_alone: bool) -> bool {
     EVALUATE.contains(&last) || (last == "exec" && is_python) || (is_alone && ["load", "loadstring"].contains(&last))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_lists_have_as_well_counts_for_a_module_only() {
+        for (last, module, expected) in [
+            ("remove", "os", true),
+            ("remove", "", true),
+            ("remove", "items", false),
+            ("delete", "File", true),
+            ("delete", "", false),
+            ("rmtree", "anything", true),
+            ("run", "subprocess", true),
+            ("run", "app", false),
+        ] {
+            assert_eq!(is_of_module(last, module), expected, "{module}.{last}");
+        }
+    }
+
+    #[test]
+    fn code_is_evaluated_by_these_functions() {
+        assert!(evaluates("eval", false, false) && evaluates("exec", true, false) && evaluates("load", false, true));
+        assert!(!evaluates("exec", false, true) && !evaluates("load", false, false) && !evaluates("print", true, true));
+    }
+}

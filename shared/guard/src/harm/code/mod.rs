@@ -140,7 +140,9 @@ impl Reader<'_, '_, '_> {
 
     /// Reads `foreach (LIST as $x`, if it begins here.
     fn loops_over(&mut self) -> bool {
-        let begins = matches!((self.token(0), self.token(1)), (Some(Token::Name(word)), Some(Token::Sign('('))) if word == "foreach");
+        // In Perl, the variable is before the list.
+        let begins = self.name == "php"
+            && matches!((self.token(0), self.token(1)), (Some(Token::Name(word)), Some(Token::Sign('('))) if word == "foreach");
         if begins {
             self.at += 2;
             let list = self.expression();
@@ -159,7 +161,7 @@ impl Reader<'_, '_, '_> {
     /// list.
     fn loop_variable(&self, at: usize) -> Option<(String, usize)> {
         let is_word = |at: usize, words: &[&str]| matches!(self.tokens.get(at), Some(Token::Name(name)) if words.contains(&name.as_str()));
-        if !is_word(at, &["for"]) {
+        if !is_word(at, &["for", "foreach"]) {
             return None;
         }
         let mut next = at + 1;
