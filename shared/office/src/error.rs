@@ -153,3 +153,40 @@ impl fmt::Display for Damage {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_failure_has_its_code_and_names_the_file() {
+        let io = || io::Error::from(io::ErrorKind::NotFound);
+        for (failure, code, says) in [
+            (ConversionFailure::PdfReaderMissing(io()), "PDF_READER_MISSING", "pdftotext does not start"),
+            (ConversionFailure::PdfEncrypted, "PDF_ENCRYPTED", "is encrypted"),
+            (ConversionFailure::PdfDamaged("no xref".to_owned()), "PDF_UNREADABLE", "no xref"),
+            (ConversionFailure::PdfTooSlow, "PDF_UNREADABLE", "more than a minute"),
+            (ConversionFailure::PdfTooLarge, "PDF_UNREADABLE", "256 MiB"),
+            (ConversionFailure::PageBeyondEnd { page: 9, total: 3 }, "OFFSET_BEYOND_END", "page 9 does not exist"),
+            (Damage::NoBook.into(), "DOCUMENT_UNREADABLE", "names no book"),
+        ] {
+            let error = failure.at("a \u{6f6e}.pdf");
+            assert_eq!((error.code(), error.details()["path"].as_str()), (code, Some("a \u{6f6e}.pdf")));
+            let message = error.message();
+            assert!(message.contains("a \u{6f6e}.pdf") && message.contains(says), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_document_against_the_rules_is_refused_and_not_called_damaged() {
+        for (damage, is_refused) in [
+            (Damage::Entities, true),
+            (Damage::TooLarge { most: 1 }, true),
+            (Damage::TooManyCells { sheet: "S".to_owned() }, true),
+            (Damage::Missing { part: "a.xml".to_owned() }, false),
+        ] {
+            let error = ConversionFailure::from(damage).at("a.ods");
+            assert_eq!(error.details().contains_key("refused"), is_refused, "{}", error.message());
+        }
+    }
+}

@@ -443,26 +443,21 @@ pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
             "table-cell" | "covered-table-cell" => {
                 let text = escaped(&value.take().unwrap_or_else(|| unescaped(&cell)));
                 let repeated = if text.is_empty() { 0 } else { columns };
-                for at in 0..repeated {
-                    cells.push((column.saturating_add(at), text.clone()));
-                    shown += 1;
-                    if shown > MAX_CELLS {
-                        refused = refused.take().or(Some(name.clone()));
-                        break;
-                    }
+                shown = shown.saturating_add(repeated);
+                if shown > MAX_CELLS {
+                    refused = refused.take().or(Some(name.clone()));
+                } else {
+                    cells.extend((0..repeated).map(|at| (column.saturating_add(at), text.clone())));
                 }
                 column = column.saturating_add(columns);
             }
             "table-row" => {
                 let repeated = if cells.is_empty() { 0 } else { rows };
-                for at in 0..repeated {
-                    let mut set =
-                        cells.iter().map(|(column, text)| grid.set(row.saturating_add(at), *column, text.clone()));
-                    shown = shown.saturating_add(u32::try_from(cells.len()).unwrap_or(u32::MAX));
-                    if shown > MAX_CELLS || set.any(|set| matches!(set, Err(LimitExceeded))) {
-                        refused = refused.take().or(Some(name.clone()));
-                        break;
-                    }
+                shown = shown.saturating_add(rows.saturating_mul(u32::try_from(cells.len()).unwrap_or(u32::MAX)));
+                let set = (0..repeated).flat_map(|at| cells.iter().map(move |cell| (row.saturating_add(at), cell)));
+                let mut set = set.map(|(row, (column, text))| grid.set(row, *column, text.clone()));
+                if shown > MAX_CELLS || set.any(|set| matches!(set, Err(LimitExceeded))) {
+                    refused = refused.take().or(Some(name.clone()));
                 }
                 row = row.saturating_add(rows);
             }
@@ -477,7 +472,7 @@ pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
         _ => {}
     })?;
     match refused {
-        Some(sheet) => Err(Damage::TooManyCells { sheet }),
+        Some(sheet) => Err(Damage::TooManyCells { sheet: unescaped(&sheet) }),
         None => Ok(out),
     }
 }
@@ -486,3 +481,6 @@ pub(crate) fn sheets(package: &mut Package) -> Result<String, Damage> {
 fn unescaped(xml: &str) -> String {
     quick_xml::escape::unescape(xml).map_or_else(|_| xml.to_owned(), Into::into)
 }
+
+#[cfg(test)]
+mod tests;

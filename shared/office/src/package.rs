@@ -111,3 +111,57 @@ pub fn input_of(source: &ByteSource) -> io::Result<File> {
     file.rewind()?;
     Ok(file)
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    use super::*;
+
+    /// An archive of these parts.
+    pub(crate) fn archive(parts: &[(&str, &[u8])]) -> ByteSource {
+        let mut zip = ZipWriter::new(io::Cursor::new(vec![]));
+        for (name, content) in parts {
+            zip.start_file(*name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(content).unwrap();
+        }
+        ByteSource::Memory(zip.finish().unwrap().into_inner())
+    }
+
+    #[test]
+    fn parts_are_read_or_named_in_the_error() {
+        let source = archive(&[("a.xml", "\u{6f6e}".as_bytes()), ("image.png", b"\x89PNG\0\xff"), ("empty.xml", b"")]);
+        let mut package = Package::open(&source).unwrap().unwrap();
+        assert!(package.has("a.xml") && !package.has("A.xml"));
+        assert_eq!(package.needed("a.xml").unwrap(), "\u{6f6e}");
+        assert_eq!(package.text("empty.xml").unwrap().as_deref(), Some(""));
+        assert_eq!(package.text("b.xml").unwrap(), None);
+        assert_eq!(package.needed("b.xml").unwrap_err().to_string(), "b.xml is missing");
+        assert_eq!(package.text("image.png").unwrap_err().to_string(), "image.png is not text");
+    }
+
+    #[test]
+    fn an_archive_that_unpacks_to_too_much_is_refused() {
+        let parts: [(&str, &[u8]); 3] = [("a.xml", &[b' '; 1_000]), ("b.png", &[0; 9_000]), ("c.xml", b"x")];
+        let package = |left| Package { left, ..Package::open(&archive(&parts)).unwrap().unwrap() };
+        let mut whole = package(1_000);
+        assert_eq!(whole.bytes("a.xml").unwrap().map(|bytes| bytes.len()), Some(1_000));
+        assert!(matches!(whole.bytes("c.xml"), Err(Damage::TooLarge { .. })));
+        assert!(matches!(package(1_000).checked(), Err(Damage::TooLarge { .. })));
+        // Images are not read.
+        assert!(package(1_001).checked().is_ok());
+    }
+
+    #[test]
+    fn other_bytes_are_no_archive() {
+        let whole = archive(&[("a.xml", b"<a/>")]);
+        let ByteSource::Memory(bytes) = &whole else { unreachable!() };
+        for bytes in [&b""[..], b"PK", b"PK\x03\x04", b"%PDF-1.7", &bytes[..bytes.len() - 23]] {
+            assert!(Package::open(&ByteSource::Memory(bytes.to_vec())).unwrap().is_none(), "{}", bytes.len());
+        }
+        let mut many = bytes.clone();
+        let end = many.len() - 12;
+        many[end..end + 2].copy_from_slice(&20_000_u16.to_le_bytes());
+        assert!(Package::open(&ByteSource::Memory(many)).unwrap().is_none());
+    }
+}

@@ -29,7 +29,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
     for target in order {
         let path = resolve("ppt", &target);
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
-        let relations = package.text(&format!("{folder}/_rels/{name}.rels"))?;
+        let relations = package.text(&resolve(folder, &format!("_rels/{name}.rels")))?;
         let links = relations.map_or(Ok(HashMap::new()), |xml| self::targets(&xml))?;
         slide(&package.needed(&path)?, &links, Shape::Points, &mut html)?;
         if let Some(notes) = links.values().find(|target| target.contains("notesSlide"))
@@ -48,7 +48,7 @@ fn resolve(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
     }
-    let mut names: Vec<&str> = folder.split('/').collect();
+    let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
     for name in target.split('/') {
         match name {
             ".." => _ = names.pop(),
@@ -221,4 +221,62 @@ fn slide(xml: &str, links: &HashMap<String, String>, body: Shape, html: &mut Htm
         Event::GeneralRef(reference) if in_text => _ = write!(text, "&{};", &*reference),
         _ => {}
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html_of(shapes: &str) -> String {
+        let mut html = Html::default();
+        slide(&format!("<p:sld>{shapes}</p:sld>"), &HashMap::new(), Shape::Points, &mut html).unwrap();
+        html.finish()
+    }
+
+    /// A shape for a placeholder with paragraphs.
+    fn shape(kind: &str, paragraphs: &str) -> String {
+        format!("<p:sp><p:nvPr><p:ph type=\"{kind}\"/></p:nvPr><p:txBody>{paragraphs}</p:txBody></p:sp>")
+    }
+
+    #[test]
+    fn targets_are_relative_to_the_folder_of_their_part() {
+        for (folder, target, expected) in [
+            ("ppt", "slides/slide1.xml", "ppt/slides/slide1.xml"),
+            ("ppt/slides", "../notesSlides/n1.xml", "ppt/notesSlides/n1.xml"),
+            ("ppt/slides", "./a.xml", "ppt/slides/a.xml"),
+            ("ppt", "/ppt/slides/a.xml", "ppt/slides/a.xml"),
+            ("ppt", "../../../a.xml", "a.xml"),
+            ("", "_rels/a.xml.rels", "_rels/a.xml.rels"),
+        ] {
+            assert_eq!(resolve(folder, target), expected, "{folder} {target}");
+        }
+    }
+
+    #[test]
+    fn the_placeholder_says_what_a_paragraph_is() {
+        let text = |text: &str| format!("<a:p><a:r><a:t>{text}</a:t></a:r></a:p>");
+        assert_eq!(html_of(&shape("ctrTitle", &text("Tides &amp; \u{6f6e}"))), "<h2>Tides &amp; \u{6f6e}</h2>\n");
+        assert_eq!(html_of(&shape("body", &text("One"))), "<ul><li>One</li></ul>\n");
+        assert_eq!(html_of(&shape("subTitle", "<a:p><a:r><a:t>By me</a:t></a:r></a:p>")), "<p>By me</p>\n");
+        for margin in ["sldNum", "dt", "ftr", "hdr", "sldImg"] {
+            assert_eq!(html_of(&shape(margin, &text("7"))), "", "{margin}");
+        }
+        assert_eq!(html_of(&shape("title", "<a:p/>")), "");
+    }
+
+    #[test]
+    fn bullets_levels_and_marks_are_kept() {
+        let paragraphs = "<a:p><a:pPr><a:buAutoNum/></a:pPr><a:r><a:rPr b=\"1\"/><a:t>one</a:t></a:r></a:p>\
+             <a:p><a:pPr lvl=\"1\"><a:buChar/></a:pPr><a:r><a:rPr baseline=\"30000\"/><a:t>2</a:t></a:r></a:p>\
+             <a:p><a:pPr><a:buNone/></a:pPr><a:r><a:rPr><a:latin typeface=\"Courier New\"/></a:rPr><a:t>x = 1</a:t></a:r></a:p>";
+        let expected =
+            "<ol><li><b>one</b><ul><li><sup>2</sup></li></ul>\n</li></ol>\n<pre><code>x = 1\n</code></pre>\n";
+        assert_eq!(html_of(&shape("body", paragraphs)), expected);
+    }
+
+    #[test]
+    fn a_slide_that_is_not_xml_is_an_error() {
+        let damage = slide("<a:p></b>", &HashMap::new(), Shape::Points, &mut Html::default());
+        assert!(matches!(damage, Err(Damage::Xml { .. })), "{damage:?}");
+    }
 }

@@ -98,7 +98,8 @@ pub(crate) fn targets(xml: &str) -> Result<HashMap<String, String>, Damage> {
             && element.local_name().as_ref() == "Relationship"
             && let (Some(id), Some(target)) = (attribute(&element, "Id"), attribute(&element, "Target"))
         {
-            found.insert(id, target);
+            // Within single quotes, XML allows the sign that ends an attribute of HTML.
+            found.insert(id, target.replace('"', "%22"));
         }
     })?;
     Ok(found)
@@ -299,6 +300,8 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 "vertAlign" if in_run => paragraph.shift = shift(&value()),
                 "t" => (in_text, text) = (true, String::new()),
                 "tab" if in_run => paragraph.html.push(if paragraph.style.code { '\t' } else { ' ' }),
+                // A hyphen at which no line breaks.
+                "noBreakHyphen" if in_run => paragraph.html.push('\u{2011}'),
                 "br" | "cr" if in_run => paragraph.html.push_str(if paragraph.style.code { "\n" } else { "<br>" }),
                 "hyperlink" => {
                     let target = attribute(&element, "id").and_then(|id| context.links.get(&id));
@@ -362,4 +365,74 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
         Event::GeneralRef(reference) if in_text => _ = write!(text, "&{};", &*reference),
         _ => {}
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn html_of(content: &str) -> String {
+        let mut html = Html::default();
+        body(&format!("<w:body>{content}</w:body>"), &Context::default(), &mut html).unwrap();
+        html.finish()
+    }
+
+    #[test]
+    fn styles_inherit_and_a_circle_ends() {
+        let style = |id: &str, inside: &str| format!("<w:style w:styleId=\"{id}\">{inside}</w:style>");
+        let xml = [
+            "<w:styles><w:docDefaults><w:b/></w:docDefaults>".to_owned(),
+            style("Base", "<w:name w:val=\"Heading 3\"/><w:b/><w:rFonts w:ascii=\"Consolas\"/>"),
+            style("Own", "<w:basedOn w:val=\"Base\"/><w:b w:val=\"off\"/><w:outlineLvl w:val=\"0\"/>"),
+            style("A", "<w:basedOn w:val=\"B\"/>"),
+            style("B", "<w:basedOn w:val=\"A\"/><w:numId w:val=\"4\"/>"),
+            style("Listing", "<w:name w:val=\"Source Code\"/><w:outlineLvl w:val=\"9\"/>"),
+            "</w:styles>".to_owned(),
+        ];
+        let styles = styles(&xml.concat()).unwrap();
+        let own = &styles["Own"];
+        assert_eq!((own.heading, own.bold, own.monospaced), (Some(1), Some(false), Some(true)));
+        assert_eq!((styles["Base"].heading, styles["Base"].bold), (Some(3), Some(true)));
+        assert_eq!((styles["A"].list.as_deref(), styles["A"].bold), (Some("4"), None));
+        assert_eq!((styles["Listing"].code, styles["Listing"].heading), (true, None));
+    }
+
+    #[test]
+    fn the_number_format_of_each_level_is_that_of_its_list() {
+        let xml = "<w:numbering><w:abstractNum w:abstractNumId=\"7\"><w:lvl w:ilvl=\"0\"><w:numFmt w:val=\"decimal\"/></w:lvl>\
+             <w:lvl w:ilvl=\"1\"><w:numFmt w:val=\"bullet\"/></w:lvl></w:abstractNum>\
+             <w:num w:numId=\"1\"><w:abstractNumId w:val=\"7\"/></w:num><w:num w:numId=\"2\"><w:abstractNumId w:val=\"8\"/></w:num>\
+             </w:numbering>";
+        let ordered = ordered(xml).unwrap();
+        let of = |number: &str, level| ordered.get(&(number.to_owned(), level)).copied();
+        assert_eq!((of("1", 0), of("1", 1), of("1", 2), of("2", 0)), (Some(true), Some(false), None, None));
+    }
+
+    #[test]
+    fn text_that_is_not_shown_is_left_out_and_signs_are_kept() {
+        let run = |inside: &str| format!("<w:p><w:r>{inside}</w:r></w:p>");
+        assert_eq!(html_of(&run("<w:t>e</w:t><w:noBreakHyphen/><w:t>mail</w:t>")), "<p>e\u{2011}mail</p>\n");
+        assert_eq!(html_of(&run("<w:t>a</w:t><w:tab/><w:t>b &lt; c</w:t><w:br/>")), "<p>a b &lt; c<br></p>\n");
+        assert_eq!(html_of(&run("<w:delText>gone</w:delText><w:instrText>PAGE</w:instrText>")), "");
+        let moved = "<w:p><w:moveFrom><w:r><w:t>old</w:t></w:r></w:moveFrom><w:r><w:t>new</w:t></w:r></w:p>";
+        assert_eq!(html_of(moved), "<p>new</p>\n");
+        let boxed = "<w:p><w:r><w:t>around</w:t></w:r><w:txbxContent><w:p><w:r><w:t>inside</w:t></w:r></w:p></w:txbxContent></w:p>";
+        assert_eq!(html_of(boxed), "<p>inside</p>\n<p>around</p>\n");
+        assert_eq!(html_of(""), "");
+    }
+
+    #[test]
+    fn a_document_with_entities_or_damage_is_refused() {
+        let declared = "<!DOCTYPE x [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><x>&a;</x>";
+        assert!(matches!(for_each_event(declared, |_| ()), Err(Damage::Entities)));
+        assert!(matches!(for_each_event("<a></b>", |_| ()), Err(Damage::Xml { .. })));
+        assert!(for_each_event("", |_| ()).is_ok() && for_each_event("<!DOCTYPE html><a/>", |_| ()).is_ok());
+    }
+
+    #[test]
+    fn a_target_cannot_leave_its_attribute() {
+        let xml = "<Relationships><Relationship Id='r1' Target='https://x.example/\"a&amp;b'/><Relationship Id='r2'/></Relationships>";
+        let found = targets(xml).unwrap();
+        assert_eq!((found.len(), found["r1"].as_str()), (1, "https://x.example/%22a&amp;b"));
+    }
 }
