@@ -300,14 +300,12 @@ fn body(xml: &str, context: &Context, html: &mut Html) -> Result<(), Damage> {
                 "vertAlign" if in_run => paragraph.shift = shift(&value()),
                 "t" => (in_text, text) = (true, String::new()),
                 "tab" if in_run => paragraph.html.push(if paragraph.style.code { '\t' } else { ' ' }),
-                // A hyphen at which no line breaks.
                 "noBreakHyphen" if in_run => paragraph.html.push('\u{2011}'),
                 "br" | "cr" if in_run => paragraph.html.push_str(if paragraph.style.code { "\n" } else { "<br>" }),
                 "hyperlink" => {
                     let target = attribute(&element, "id").and_then(|id| context.links.get(&id));
-                    paragraph
-                        .html
-                        .push_str(&target.map_or("<a>".to_owned(), |target| format!("<a href=\"{target}\">")));
+                    let link = target.map(|target| format!(" href=\"{target}\""));
+                    _ = write!(paragraph.html, "<a{}>", link.unwrap_or_default());
                 }
                 "footnoteReference" | "endnoteReference" => {
                     _ = write!(paragraph.html, "[{}]", attribute(&element, "id").unwrap_or_default());
