@@ -171,3 +171,74 @@ impl Trailer {
         Ok(about)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn header() -> Header {
+        let catalog = Stamp { size: 7, modified: u64::MAX };
+        Header { catalog, id: 1, on: 2, total: 3, sections: [9, 8, 7, 6, 5, 4, u64::MAX] }
+    }
+
+    #[test]
+    fn a_header_of_another_version_is_damaged() {
+        let bytes = header().write();
+        assert_eq!(bytes.len(), HEADER);
+        assert_eq!(Header::read(bytes.clone()).unwrap(), header());
+        let mut other = bytes;
+        other[7] += 1;
+        other.truncate(HEADER - SUM);
+        append_checksum(&mut other, 0);
+        assert!(matches!(Header::read(other), Err(IndexError::Damaged)));
+    }
+
+    #[test]
+    fn bytes_outside_the_source_are_damaged() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4).unwrap();
+        for source in [SegmentSource::Memory(vec![0; 4]), SegmentSource::File(file)] {
+            assert_eq!(source.length().unwrap(), 4);
+            assert_eq!(source.read(1, 3).unwrap(), [0; 3]);
+            assert!(
+                source.read(1, 4).is_err() && source.read(5, 0).is_err() | matches!(source, SegmentSource::File(_))
+            );
+        }
+        assert!(SegmentSource::Memory(vec![]).read(u64::MAX, 1).is_err());
+    }
+
+    #[test]
+    fn numbers_are_little_endian() {
+        assert_eq!((number(&[]), number(&[1, 2]), number(&[255; 8])), (0, 0x201, u64::MAX));
+    }
+
+    proptest! {
+        #[test]
+        fn any_trailer_is_read_back_and_any_damage_is_found(
+            title in "\\PC{0,8}",
+            outside: usize,
+            replaced in prop::collection::vec(any::<[usize; 3]>(), 0..5),
+            at: usize,
+            change in 1_u8..,
+        ) {
+            let replaced = replaced.into_iter().map(|[document, first_chunk, chunks]| ReplacedDocument { document, first_chunk, chunks });
+            let trailer = Trailer { title, outside, replaced: replaced.collect() };
+            let bytes = trailer.write();
+            let mut damaged = bytes.clone();
+            let at = at % damaged.len();
+            damaged[at] ^= change;
+            prop_assert!(Trailer::read(damaged).is_err());
+            prop_assert!(Trailer::read(bytes[..at].to_vec()).is_err());
+            prop_assert_eq!(Trailer::read(bytes).unwrap(), trailer);
+        }
+
+        #[test]
+        fn any_bytes_with_a_checksum_are_read_or_damaged(mut bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            append_checksum(&mut bytes, 0);
+            let _ = Trailer::read(bytes.clone());
+            prop_assert!(Header::read(bytes).is_err());
+        }
+    }
+}

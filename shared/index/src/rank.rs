@@ -276,3 +276,70 @@ fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hi
         })
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Filter, search, tests::Base};
+
+    #[test]
+    fn rare_words_short_parts_and_titles_count_more() {
+        let base = Base::new(&[
+            ("rare.md", "# A\n\ncommon zebra\n"),
+            ("twice.md", "# B\n\ncommon common\n"),
+            ("long.md", "# C\n\ncommon and many other words that are about something else here\n"),
+            ("common.md", "# D\n\nnothing\n"),
+        ]);
+        assert_eq!(base.find("common zebra")[0], "rare.md#a");
+        // The name of `common.md` is its title.
+        assert_eq!(base.find("common"), ["common.md#d", "twice.md#b", "rare.md#a", "long.md#c"]);
+        let scores: Vec<f32> = base.found("common").hits.iter().map(|hit| hit.score).collect();
+        assert!(scores.is_sorted_by(|a, b| a >= b) && scores[3] > 0.0, "{scores:?}");
+    }
+
+    #[test]
+    fn a_filter_restricts_hits_and_their_number_but_not_the_documents() {
+        let base = Base::new(&[("a.md", "# Moon\n\nmoon\n"), ("b.md", "# Sun\n\nmoon\n")]);
+        let find = |filter: &Filter<'_>| {
+            let found = search(std::slice::from_ref(&base.catalog), "moon", filter, None, 10).unwrap();
+            (found.hits.into_iter().map(|hit| hit.citation).collect::<Vec<_>>(), found.total, found.documents)
+        };
+        for (wanted, expected) in [
+            ("b.md", vec!["b.md#sun"]),
+            ("https://x.example/a", vec!["a.md#moon"]),
+            ("Sun", vec!["b.md#sun"]),
+            ("none", vec![]),
+        ] {
+            let matches = |text: &str| text.contains(wanted);
+            let (hits, total, documents) = find(&Filter { matches: Some(&matches), since: None });
+            assert_eq!(
+                (&hits, total, documents),
+                (&expected.iter().map(ToString::to_string).collect(), hits.len(), 2),
+                "{wanted}"
+            );
+        }
+        for (since, count) in [("2026-01-02T00:00:00Z", 2), ("2026", 2), ("2026-01-03", 0)] {
+            assert_eq!(find(&Filter { matches: None, since: Some(since) }).1, count, "{since}");
+        }
+    }
+
+    #[test]
+    fn fewer_hits_are_given_than_are_counted() {
+        let base = Base::new(&[("a.md", "# One\n\nmoon\n\n# Two\n\nmoon\n\n# Three\n\nmoon\n")]);
+        let found = search(std::slice::from_ref(&base.catalog), "moon", &Filter::default(), None, 2).unwrap();
+        assert_eq!((found.hits.len(), found.total), (2, 3));
+        let none = search(std::slice::from_ref(&base.catalog), "moon", &Filter::default(), None, 0).unwrap();
+        assert_eq!((none.hits.len(), none.total), (0, 3));
+        let nowhere = search(&[], "moon", &Filter::default(), None, 2).unwrap();
+        assert_eq!((nowhere.hits.len(), nowhere.total, nowhere.documents), (0, 0, 0));
+    }
+
+    #[test]
+    fn several_knowledge_bases_are_ranked_as_one() {
+        let (one, two) = (Base::new(&[("a.md", "# A\n\nmoon sun stars\n")]), Base::new(&[("b.md", "# B\n\nmoon\n")]));
+        let found = search(&[one.catalog, two.catalog], "moon", &Filter::default(), None, 9).unwrap();
+        let hits: Vec<_> =
+            found.hits.iter().map(|hit| (hit.catalog, hit.citation.as_str(), hit.text.as_str())).collect();
+        assert_eq!(hits, [(1, "b.md#b", "# B\n\nmoon"), (0, "a.md#a", "# A\n\nmoon sun stars")]);
+        assert_eq!(found.outside, [0, 0]);
+    }
+}

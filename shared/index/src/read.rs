@@ -295,3 +295,48 @@ fn take_term(rest: &mut &[u8], term: &mut Vec<u8>) -> Result<(), IndexError> {
     term.extend_from_slice(own);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_term_is_the_beginning_of_the_one_before_and_its_own_end() {
+        let mut term = b"moon".to_vec();
+        let long = [b"\xff\x10\x11".as_slice(), &[b'x'; 17]].concat();
+        for (bytes, expected) in [
+            (&b"\x32stX"[..], &b"moost"[..]),
+            (b"\x50", b"moost"),
+            (b"\x01a", b"a"),
+            (&long, &[&b"a"[..], &[b'x'; 17]].concat()),
+        ] {
+            let mut rest = bytes;
+            take_term(&mut rest, &mut term).unwrap();
+            assert_eq!(term, expected);
+        }
+        for bytes in [&b""[..], b"\x03ab", b"\x0f", b"\x0f\xff"] {
+            assert!(take_term(&mut &*bytes, &mut term).is_err(), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_terms_or_damaged(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            let (mut rest, mut term) = (bytes.as_slice(), vec![]);
+            while take_term(&mut rest, &mut term).is_ok() {}
+            prop_assert!(term.len() <= bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_longer_or_shorter_than_its_header_says_is_damaged() {
+        let whole = crate::build::Builder::new().finish(crate::stamp::Stamp::NONE, 1, 0, &Trailer::default());
+        assert_eq!(Reader::open(SegmentSource::Memory(whole.clone())).unwrap().chunks(), 0);
+        let longer = [whole.as_slice(), b"x"].concat();
+        for bytes in [&b""[..], &whole[..HEADER - 1], &whole[..whole.len() - 1], &longer] {
+            assert!(Reader::open(SegmentSource::Memory(bytes.to_vec())).is_err(), "{}", bytes.len());
+        }
+    }
+}

@@ -478,3 +478,6 @@ impl SourceFile {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,13 +7,13 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Base {
-    folder: TempDir,
-    catalog: Catalog,
+pub(crate) struct Base {
+    pub(crate) folder: TempDir,
+    pub(crate) catalog: Catalog,
 }
 
 impl Base {
-    fn new(documents: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(documents: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
         let base = Self { folder, catalog };
@@ -23,7 +23,7 @@ impl Base {
         base
     }
 
-    fn add(&self, name: &str, text: &str) {
+    pub(crate) fn add(&self, name: &str, text: &str) {
         let file = self.folder.path().join(name);
         fs::write(&file, text).unwrap();
         let entry =
@@ -31,11 +31,11 @@ impl Base {
         self.catalog.record(&entry).unwrap();
     }
 
-    fn find(&self, query: &str) -> Vec<String> {
+    pub(crate) fn find(&self, query: &str) -> Vec<String> {
         self.found(query).hits.into_iter().map(|hit| hit.citation).collect()
     }
 
-    fn found(&self, query: &str) -> SearchResult {
+    pub(crate) fn found(&self, query: &str) -> SearchResult {
         search(std::slice::from_ref(&self.catalog), query, &Filter::default(), None, 10).unwrap()
     }
 }

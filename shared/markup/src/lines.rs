@@ -14,8 +14,9 @@ pub(crate) fn start(text: &str, most: usize) -> &str {
 
 /// The indentation of a line in columns; `None` for a blank line.
 pub(crate) fn indent(line: &str) -> Option<usize> {
-    let text = line.trim_start();
-    (!text.is_empty()).then(|| line.len() - text.len())
+    // Other white space, such as U+3000, is text: it has more than one byte.
+    let text = line.trim_start_matches([' ', '\t']);
+    (!line.trim_start().is_empty()).then(|| line.len() - text.len())
 }
 
 /// `lines` without their common indentation.
@@ -131,6 +132,8 @@ mod tests {
         assert_eq!(indented(&lines, 5, 0), (&lines[5..5], 5), "nothing is indented there");
         assert_eq!(dedented(&lines[1..4]), ["a", "", "  b"]);
         assert_eq!((indent("  a"), indent(" \t "), indent("")), (Some(2), None, None));
+        // No text is lost where a line begins with a wide space.
+        assert_eq!(dedented(&["  a", "\u{3000}潮", "\u{3000}"]), ["  a", "\u{3000}潮", "\u{3000}"]);
     }
 
     #[test]

@@ -114,8 +114,10 @@ impl Reader {
         let rest = lines[at].strip_prefix("..").unwrap_or_default().trim_start();
         let (body, end) = indented(lines, at + 1, 0);
         let body = dedented(body);
-        if let Some((label, text)) = rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
-            let mut said = vec![text];
+        // The text of a footnote may begin on the next line.
+        let footnote = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        if let Some((label, text)) = footnote.filter(|(_, text)| text.is_empty() || text.starts_with(' ')) {
+            let mut said: Vec<&str> = Some(text.trim_start()).filter(|text| !text.is_empty()).into_iter().collect();
             said.extend(&body);
             let said = self.markdown_of(&said, depth);
             out.push(&prefixed(&format!("[^{label}]: "), "    ", &said));
@@ -281,4 +283,69 @@ fn parts<'l, 'a>(argument: &'a str, body: &'l [&'a str]) -> (String, Vec<(&'a st
         at += 1;
     }
     (whole, options, &body[at..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::restructured_text as read;
+
+    #[test]
+    fn a_directive_has_a_name_of_letters_and_two_colons() {
+        for (text, expected) in [
+            ("note:: Text", Some(("note", "Text"))),
+            ("py:function:: f(a::b)", Some(("py:function", "f(a::b)"))),
+            ("note ::", Some(("note", ""))),
+            ("note: Text", None),
+            (":: Text", None),
+            ("a b:: Text", None),
+            ("note::: Text", None),
+            ("\u{6f6e}:: Text", None),
+            ("", None),
+        ] {
+            assert_eq!(directive(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_argument_ends_at_the_options_and_the_options_at_a_blank_line() {
+        let body = ["more", ":width: 5 em", ":alt:", "", ":not: an option", "text"];
+        let (argument, options, content) = parts("first", &body);
+        assert_eq!((argument.as_str(), content), ("first\nmore", &body[4..]));
+        assert_eq!(options, [("width", "5 em"), ("alt", "")]);
+        assert_eq!(parts("", &[]), (String::new(), vec![], &[][..]));
+    }
+
+    #[test]
+    fn each_kind_of_directive_keeps_its_text() {
+        for (text, expected) in [
+            (".. note:: Mind the tide.\n\n   - one", "> **Note:** Mind the tide.\n>\n> - one\n"),
+            (".. note::\n\n   Mind the tide.", "> **Note:** Mind the tide.\n"),
+            (".. versionadded:: 3.2 The tide.", "> **Added in version 3.2**: The tide.\n"),
+            (".. deprecated-removed:: 3.2 4.0", "> **Deprecated since version 3.2, to be removed in 4.0**\n"),
+            (".. admonition:: Tides\n\n   High.", "> **Tides:** High.\n"),
+            (".. image:: a b.png\n   :alt: The \u{6f6e}", "![The \u{6f6e}](ab.png)\n"),
+            (".. math:: x^2\n\n   y", "$$\nx^2\ny\n$$\n"),
+            (
+                ".. csv-table:: Days\n   :header: day, m\n\n   \"a, b\", 5",
+                "**Days**\n\n| day | m |\n| --- | --- |\n| a, b | 5 |\n",
+            ),
+            (".. py:function:: f(a, \\\n      `b`)\n\n   What it does.", "**`f(a,`**\n\n**`'b')`**\n\nWhat it does.\n"),
+            (".. only:: html\n\n   Text.", "Text.\n"),
+            (".. unknown:: *Argument*\n\n   Text.", "*Argument*\n\nText.\n"),
+            (".. toctree::\n\n   a\n   b", ""),
+            (".. a remark\n   of two lines", ""),
+            (".. code-block:: py \u{e9}\n   :linenos:\n\n   ```\n     x", "````py\n```\n  x\n````\n"),
+        ] {
+            assert_eq!(read(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_text_of_a_footnote_may_begin_on_the_next_line() {
+        for text in [".. [#a] The \u{6f6e}.\n   More.", ".. [#a]\n   The \u{6f6e}.\n   More."] {
+            assert_eq!(read(text), "[^#a]: The \u{6f6e}.\n    More.\n", "{text}");
+        }
+        assert_eq!(read(".. [a]b"), "");
+    }
 }

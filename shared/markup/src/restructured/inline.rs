@@ -226,3 +226,51 @@ fn escape(text: &str, out: &mut String) -> Option<usize> {
     out.push(next);
     Some(1 + next.len_utf8())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::restructured_text as read;
+
+    #[test]
+    fn code_may_have_backticks_in_it() {
+        for (text, expected) in [("x", "`x`"), ("a`b", "`` a`b ``"), ("```", "```` ``` ````"), ("", "``")] {
+            assert_eq!(code(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn markup_that_is_not_closed_or_has_no_name_is_text() {
+        for text in
+            ["`open", "``open", ":role:`open", ":no role:`x", "|open", "[1] _", "[a b]_ x", "__", "a_b", "|none|"]
+        {
+            assert_eq!(read(text), format!("{text}\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn roles_and_references_show_what_a_reader_of_the_page_sees() {
+        for (text, expected) in [
+            (":meth:`~a.b.C.run`, :ref:`the \u{6f6e} <label>`", "`run`, the \u{6f6e}"),
+            (":rfc:`2616` :sup:`2` :strong:`s` :emphasis:`e`", "RFC 2616 2 **s** *e*"),
+            (":doc:`Here <https://x.example/a>` :class:`!Tide`", "[Here](https://x.example/a) `Tide`"),
+            ("`a b <https://x.example/a b>`_", "[a b](https://x.example/a%20b)"),
+            ("`<https://x.example>`_", "[https://x.example](https://x.example)"),
+            ("[CIT2002]_ and [#f]_", "[^CIT2002] and [^#f]"),
+            ("re\\ ``x``\\ s", "re`x`s"),
+            ("``a```", "`` a` ``"),
+        ] {
+            assert_eq!(read(text).trim_end(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn targets_that_refer_to_each_other_end() {
+        assert_eq!(read("A_\n\n.. _a: b_\n.. _b: https://x.example\n"), "[A](https://x.example)\n");
+        let circle = read("A_\n\n.. _a: b_\n.. _b: a_\n");
+        assert!(circle.contains('A') && !circle.contains("https"), "{circle}");
+        // A short text cannot ask for gigabytes.
+        let many = format!("{}\n\n.. |a| replace:: {}\n", "|a| ".repeat(20_000), "x".repeat(20_000));
+        assert!(read(&many).len() < 100 << 20);
+    }
+}
