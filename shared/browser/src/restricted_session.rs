@@ -138,3 +138,54 @@ impl RestrictedSession {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// A session of a project with these options.
+    fn session(name: Option<&str>, change: impl FnOnce(&mut HostOptions)) -> Result<RestrictedSession, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut invocation = Invocation::default();
+        invocation.host.project_root = folder.path().to_str().map(str::to_owned);
+        change(&mut invocation.host);
+        RestrictedSession::new(name, &invocation)
+    }
+
+    #[test]
+    fn a_session_is_refused_before_a_browser_starts() {
+        for name in ["", "..", ".hidden", "a/b", "a\\b", &"x".repeat(65), "a b", "a\0"] {
+            let error = session(Some(name), |_| {}).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--session", "{name:?} {error}");
+        }
+        let wrong: [fn(&mut HostOptions); 3] = [
+            |host| host.webdriver_url = Some("not a URL".into()),
+            |host| host.block_list = vec!["missing.txt".into()],
+            |host| host.project_root = Some("/no/such/folder".into()),
+        ];
+        for change in wrong {
+            assert!(session(Some("tides"), change).is_err());
+        }
+    }
+
+    #[test]
+    fn a_remote_session_is_not_reserved_here() {
+        let remote =
+            session(None, |host| host.webdriver_url = Some("http://me:secret@grid.example:4444".into())).unwrap();
+        assert!(remote.reserve_local().unwrap().is_none());
+        assert_eq!(remote.max_parallel_pages(4), 4);
+        let shown = format!("{remote:?}");
+        assert!(shown.contains("grid.example:4444") && !shown.contains("secret"), "{shown}");
+        let local = session(None, |_| {}).unwrap();
+        assert!(local.remote.is_none() && local.reserve(None, &|| true).is_ok());
+    }
+
+    #[test]
+    fn what_needs_a_socket_says_how_to_get_one() {
+        let error = session(None, |_| {}).unwrap().no_socket("PDFs need");
+        assert!(error.message().starts_with("PDFs need a browser with a DevTools socket"), "{error}");
+        assert!(error.is(ARGUMENT_ERROR) && !error.remediation().is_empty());
+    }
+}

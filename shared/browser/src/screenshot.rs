@@ -240,3 +240,21 @@ pub(crate) fn check(selector: &str, prepared: &Value, url: &Url) -> Result<(), E
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selector_needs_an_element_with_an_area() {
+        let url = Url::parse("https://x.example/").unwrap();
+        let of = |prepared: Value| check("#a", &prepared, &url).err().map(|error| error.code());
+        assert_eq!(of(json!({"width": 1.0, "height": 20})), None);
+        assert_eq!(of(json!({"bad": true, "width": 10, "height": 10})), Some("ARGUMENT_ERROR"));
+        for prepared in
+            [json!({"width": 0.4, "height": 9}), json!({"width": 9}), Value::Null, json!({"width": "9", "height": 9})]
+        {
+            assert_eq!(of(prepared), Some("SELECTOR_NOT_FOUND"));
+        }
+    }
+}

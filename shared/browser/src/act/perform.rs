@@ -316,3 +316,48 @@ impl fmt::Display for Step {
 pub(super) fn is_about_an_element(error: &Error) -> bool {
     error.is(ELEMENT_NOT_FOUND) || error.is(ELEMENT_NOT_USABLE)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_step_is_described_as_it_was_given() {
+        for (json, expected) in [
+            (r#"{"click":"button:Save"}"#, "click button:Save"),
+            (r#"{"fill":["textbox:Password","secret"]}"#, "fill textbox:Password"),
+            (r#"{"select":["combobox:Days",["Mon","Tue"]]}"#, "select Mon, Tue in combobox:Days"),
+            (r#"{"check":"All"}"#, "check All"),
+            (r#"{"uncheck":"All"}"#, "uncheck All"),
+            (r#"{"press":["textbox:A","Control+a"]}"#, "press Control+a"),
+            (r#"{"hover":"link:A"}"#, "hover link:A"),
+            (r#"{"upload":["file:A","/home/me/notes.md"]}"#, "upload to file:A"),
+            (r#"{"scroll":"end"}"#, "scroll end"),
+            (r#"{"scroll":-300}"#, "scroll"),
+            (r#"{"scroll":"heading"}"#, "scroll to heading"),
+            (r#"{"wait":{"ms":10}}"#, "wait 10 ms"),
+            (r#"{"wait":{"selector":".x"}}"#, "wait for .x"),
+            (r#"{"wait":{"gone":"Loading"}}"#, "wait until Loading is gone"),
+            (r#"{"click":"More","until":"rest"}"#, "click More until the text stops changing"),
+            (r#"{"click":"More","until":3}"#, "click More 3 times"),
+        ] {
+            let step = Step::list(json).unwrap().remove(0);
+            assert_eq!(step.to_string(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_cut_at_a_character() {
+        let long = "\u{6f6e}".repeat(MAX_QUOTED_CHARACTERS + 1);
+        assert_eq!(quoted(&long), format!("{}…", "\u{6f6e}".repeat(MAX_QUOTED_CHARACTERS)));
+        assert_eq!((quoted(&long[3..]), quoted("")), (long[3..].to_owned(), String::new()));
+    }
+
+    #[test]
+    fn a_field_that_holds_another_text_is_told() {
+        let field = Locator::new("textbox:A");
+        assert_eq!(filled(&field, "x", None), "filled textbox:A with x");
+        assert_eq!(filled(&field, "", None), "filled textbox:A with nothing");
+        assert_eq!(filled(&field, "12345", Some("123")), "filled textbox:A; its value is now 123");
+    }
+}

@@ -230,3 +230,53 @@ pub(crate) fn nearest(nodes: &[Node], locator: &Locator) -> Vec<ListedElement> {
     near.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     near.into_iter().take(LISTED).map(|(_, listed)| listed).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(listed: &[ListedElement]) -> Vec<&str> {
+        listed.iter().map(|element| element.element.as_str()).collect()
+    }
+
+    #[test]
+    fn a_number_chooses_and_one_element_needs_none() {
+        for (number, count, expected) in [(None, 1, Some(0)), (Some(2), 2, Some(1)), (Some(1), 1, Some(0))] {
+            assert!(matches!((chosen(number, count), expected), (Chosen::One(found), Some(index)) if found == index));
+        }
+        for (number, count) in [(None, 0), (Some(0), 2), (Some(3), 2), (Some(1), 0)] {
+            assert!(matches!(chosen(number, count), Chosen::None), "{number:?} {count}");
+        }
+        assert!(matches!(chosen(None, 2), Chosen::Several));
+    }
+
+    #[test]
+    fn the_most_similar_elements_come_first() {
+        let nodes = [
+            Node::shown("link", "Guides"),
+            Node::shown("link", "Save the page"),
+            Node::shown("button", "Save"),
+            Node::shown("", "Save as text"),
+            Node::shown("button", "Other"),
+        ];
+        let near =
+            |text: &str| nearest(&nodes, &Locator::new(text)).iter().map(|one| one.element.clone()).collect::<Vec<_>>();
+        assert_eq!(near("button:SAVE file"), ["button:Save", "link:Save the page", "button:Other"]);
+        assert_eq!(near("save page"), ["link:Save the page", "button:Save"]);
+        assert_eq!(near("nothing like it"), Vec::<String>::new());
+        let many: Vec<Node> = (0..50).map(|n| Node::shown("link", &format!("Save {n}"))).collect();
+        assert_eq!(nearest(&many, &Locator::new("Save")).len(), LISTED);
+    }
+
+    #[test]
+    fn candidates_are_named_so_that_each_can_be_chosen() {
+        let mut text = Node::shown("", "Save");
+        text.under = "Part".into();
+        let nodes = [Node::shown("button", "Save"), Node::shown("button", "Save"), text];
+        let listed = candidates(&nodes, &[0, 1, 2]);
+        assert_eq!(names(&listed), ["button:Save [1]", "button:Save [2]", "Save"]);
+        assert_eq!(listed[2].under.as_deref(), Some("Part"));
+        let described = described(".row", 1, &json!({"description": "a row"}));
+        assert_eq!((described.element.as_str(), described.under.as_deref()), (".row [2]", Some("a row")));
+    }
+}

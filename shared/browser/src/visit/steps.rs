@@ -159,3 +159,20 @@ fn after_steps(failure: Failure, done: &[String]) -> Failure {
     let (Failure::UnresponsiveTab(error) | Failure::Page(error)) = failure;
     Failure::Page(error.detail("step", done.len().max(1)).detail("done", json!(done)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codes::TIMEOUT;
+
+    #[test]
+    fn a_page_that_cannot_be_read_after_the_steps_says_which_were_taken() {
+        for (done, step) in [(vec![], 1), (vec!["clicked A".to_owned(), "clicked B".to_owned()], 2)] {
+            for failure in [Failure::Page(TIMEOUT.error("late")), Failure::UnresponsiveTab(TIMEOUT.error("late"))] {
+                // Another tab would take the steps again.
+                let Failure::Page(error) = after_steps(failure, &done) else { panic!("it is final") };
+                assert_eq!((&error.details()["step"], &error.details()["done"]), (&json!(step), &json!(done)));
+            }
+        }
+    }
+}
