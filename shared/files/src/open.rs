@@ -169,3 +169,86 @@ impl EntryReader {
         Some(EntryMetadata { kind, size: metadata.size, modified: metadata.modified, target })
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, io::Read, os::unix::fs::symlink, process::Command};
+
+    use ragmaker_project::RootSource;
+
+    use super::*;
+    use crate::{Root, RootKind};
+
+    /// A folder with a file, a folder, a link and a FIFO.
+    fn folder() -> (tempfile::TempDir, PathBuf) {
+        let holder = tempfile::tempdir().unwrap();
+        let path = holder.path().canonicalize().unwrap();
+        fs::create_dir(path.join("sub")).unwrap();
+        fs::write(path.join("sub/a.md"), "\u{6f6e}").unwrap();
+        symlink("sub", path.join("link")).unwrap();
+        assert!(Command::new("mkfifo").arg(path.join("pipe")).status().unwrap().success());
+        (holder, path)
+    }
+
+    fn at(root: &Path, relative: &str) -> ResolvedPath {
+        let root =
+            Root { path: root.to_owned(), kind: RootKind::AllowedRoot, source: RootSource::Argument, writable: false };
+        ResolvedPath { root, relative: relative.into() }
+    }
+
+    #[test]
+    fn only_a_regular_file_is_opened() {
+        let (_holder, path) = folder();
+        let mut text = String::new();
+        at(&path, "sub/a.md").open().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "\u{6f6e}");
+        for (relative, code) in [
+            ("sub", IS_A_DIRECTORY),
+            ("pipe", NOT_A_REGULAR_FILE),
+            ("none.md", crate::FILE_NOT_FOUND),
+            // The place was checked before it became a link.
+            ("link/a.md", PATH_CHANGED),
+        ] {
+            let error = at(&path, relative).open().unwrap_err();
+            assert!(error.is(code), "{relative}: {error}");
+            assert_eq!(error.details()["path"], path.join(relative).to_str().unwrap());
+        }
+        assert!(at(&path, "sub").check_directory().is_ok());
+        assert!(at(&path, "sub/a.md").check_directory().unwrap_err().is(NOT_A_DIRECTORY));
+    }
+
+    #[test]
+    fn an_opener_stays_beneath_its_directory() {
+        let (_holder, path) = folder();
+        let opener = at(&path, "").opener().unwrap();
+        assert_eq!(opener.open(&path.join("sub/a.md")).unwrap().1, 3);
+        for other in [
+            path.join("link/a.md"),
+            path.join("pipe"),
+            path.join("sub"),
+            PathBuf::from("/etc/passwd"),
+            path.join("../x"),
+        ] {
+            assert!(opener.open(&other).is_err(), "{}", other.display());
+        }
+        assert!(at(&path, "link").opener().unwrap_err().is(PATH_CHANGED));
+        // The handle is that of the folder which was checked.
+        let inner = at(&path, "sub").opener().unwrap();
+        fs::rename(path.join("sub"), path.join("moved")).unwrap();
+        symlink("/etc", path.join("sub")).unwrap();
+        assert!(inner.open(&path.join("sub/passwd")).is_err());
+        assert_eq!(inner.open(&path.join("sub/a.md")).unwrap().1, 3);
+    }
+
+    #[test]
+    fn entries_are_described_without_following_links() {
+        let (_holder, path) = folder();
+        let mut reader = at(&path, "").entry_reader().unwrap();
+        let mut kind = |relative: &str| reader.metadata(&path.join(relative)).map(|entry| (entry.kind, entry.target));
+        assert_eq!(kind("sub/a.md"), Some((EntryKind::File, None)));
+        assert_eq!(kind("sub"), Some((EntryKind::Directory, None)));
+        assert_eq!(kind("link"), Some((EntryKind::Link, Some("sub".into()))));
+        assert_eq!(kind("pipe"), Some((EntryKind::Other, None)));
+        assert_eq!((kind("none"), kind("link/a.md"), kind("")), (None, None, None));
+    }
+}

@@ -350,3 +350,131 @@ pub(crate) fn not_found(path: &Path) -> Error {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// A project with a file, folders, links and a read-only root beside it.
+    fn project() -> (tempfile::TempDir, PathBuf, Roots) {
+        let holder = tempfile::tempdir().unwrap();
+        let top = holder.path().canonicalize().unwrap();
+        for folder in ["project/.ragmaker", "project/docs", "other", "outside"] {
+            fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        let root = top.join("project");
+        for file in ["project/notes.md", "project/docs/\u{6f6e} a.md", "outside/x.md", "other/o.md"] {
+            fs::write(top.join(file), "x").unwrap();
+        }
+        for (target, link) in
+            [("docs", "to-docs"), ("../outside", "out"), ("made.md", "dangling"), ("../outside/new", "out-new")]
+        {
+            symlink(target, root.join(link)).unwrap();
+        }
+        symlink("loop", root.join("loop")).unwrap();
+        let text = |path: &Path| Some(path.to_str().unwrap().to_owned());
+        let host = HostOptions {
+            project_root: text(&root),
+            allow_root: text(&top.join("other")).into_iter().collect(),
+            ..HostOptions::default()
+        };
+        let roots = Roots::discover(&host).unwrap();
+        (holder, root, roots)
+    }
+
+    fn code<T>(result: Result<T, Error>) -> &'static str {
+        result.err().map_or("", |error| error.code())
+    }
+
+    #[test]
+    fn a_path_is_read_where_it_really_leads() {
+        let (_holder, root, roots) = project();
+        let at = |text: &str| roots.place(text).unwrap().path();
+        for text in ["notes.md", "./docs/../notes.md", "\"notes.md\"", &root.join("notes.md").to_string_lossy()] {
+            assert_eq!(at(text), root.join("notes.md"), "{text}");
+        }
+        assert_eq!(at("to-docs/\u{6f6e} a.md"), root.join("docs/\u{6f6e} a.md"));
+        assert_eq!((at("."), at("to-docs/")), (root.clone(), root.join("docs")));
+        // A name that really has quotes wins.
+        fs::write(root.join("\"notes.md\""), "").unwrap();
+        assert_eq!(at("\"notes.md\""), root.join("\"notes.md\""));
+    }
+
+    #[test]
+    fn a_path_that_leads_elsewhere_or_nowhere_is_refused() {
+        let (_holder, root, roots) = project();
+        for (text, expected) in [
+            ("", ARGUMENT_ERROR),
+            (" \n", ARGUMENT_ERROR),
+            ("a\0b", ARGUMENT_ERROR),
+            ("/etc/passwd", PATH_NOT_ALLOWED),
+            ("../outside/x.md", PATH_NOT_ALLOWED),
+            ("out/x.md", PATH_NOT_ALLOWED),
+            ("to-docs/../../outside/x.md", PATH_NOT_ALLOWED),
+            ("loop", SYMLINK_LOOP),
+            ("none.md", FILE_NOT_FOUND),
+            ("none/../notes.md", FILE_NOT_FOUND),
+            ("notes.md/x", FILE_NOT_FOUND),
+            ("dangling", FILE_NOT_FOUND),
+        ] {
+            assert_eq!(code(roots.place(text)), expected.name(), "{text:?}");
+        }
+        let error = roots.place("note.md").unwrap_err();
+        assert!(error.remediation().contains(&*root.join("notes.md").to_string_lossy()), "{error}");
+        assert!(roots.place("notes.md/x").unwrap_err().remediation().contains("is a file"));
+    }
+
+    #[test]
+    fn writing_follows_links_only_into_writable_roots() {
+        let (holder, root, roots) = project();
+        let other = holder.path().canonicalize().unwrap().join("other/new.md");
+        assert_eq!(roots.place_to_write("dangling").unwrap().path(), root.join("made.md"));
+        assert_eq!(roots.place_to_write("new/deep/a.md").unwrap().path(), root.join("new/deep/a.md"));
+        assert_eq!(roots.directory_to_write(".").unwrap(), root);
+        for (text, expected) in [
+            (".", PATH_NOT_WRITABLE),
+            ("out-new", PATH_NOT_ALLOWED),
+            ("../x.md", PATH_NOT_ALLOWED),
+            ("notes.md/x", FILE_NOT_FOUND),
+            (&*other.to_string_lossy(), PATH_NOT_WRITABLE),
+        ] {
+            assert_eq!(code(roots.place_to_write(text)), expected.name(), "{text}");
+        }
+        assert_eq!(code(roots.directory_to_write("..")), PATH_NOT_ALLOWED.name());
+        assert!(roots.place(&other.with_file_name("o.md").to_string_lossy()).is_ok());
+    }
+
+    #[test]
+    fn a_link_is_moved_or_deleted_itself() {
+        let (_holder, root, roots) = project();
+        for link in ["out", "dangling", "loop", "to-docs"] {
+            assert_eq!(roots.entry_to_write(link).unwrap().path(), root.join(link));
+        }
+        assert_eq!(roots.entry_to_write("to-docs/\u{6f6e} a.md").unwrap().path(), root.join("docs/\u{6f6e} a.md"));
+        for (text, expected) in [
+            (".", PATH_NOT_WRITABLE),
+            ("docs/..", PATH_NOT_WRITABLE),
+            ("/", PATH_NOT_WRITABLE),
+            ("out/x.md", PATH_NOT_ALLOWED),
+        ] {
+            assert_eq!(code(roots.entry_to_write(text)), expected.name(), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn no_text_leads_out_of_the_roots(text in "(/|\\.\\./|\\./|out/|to-docs/|docs|notes\\.md|dangling|loop|\u{6f6e}|~/|\"| |x\\.md|other){0,8}") {
+            let (_holder, _, roots) = project();
+            let is_within = |path: &Path| roots.all().iter().any(|root| path.starts_with(&root.path));
+            for place in [roots.place_or_missing(&text), roots.place_to_write(&text), roots.entry_to_write(&text)].into_iter().flatten() {
+                prop_assert!(is_within(&place.path()), "{:?} {}", text, place.path().display());
+            }
+        }
+    }
+}

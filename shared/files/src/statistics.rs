@@ -80,3 +80,50 @@ pub fn file_statistics(
     tally.ignored = listed.load(Ordering::Relaxed);
     tally
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ragmaker_project::RootSource;
+
+    use super::*;
+    use crate::Root;
+
+    fn place(folder: &Path, kind: RootKind) -> ResolvedPath {
+        let root = Root { path: folder.to_owned(), kind, source: RootSource::Argument, writable: false };
+        ResolvedPath { root, relative: std::path::PathBuf::new() }
+    }
+
+    #[test]
+    fn files_are_counted_by_group_without_hidden_and_ignored_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = ragmaker_fs::canonicalize(folder.path()).unwrap();
+        for (name, text) in [
+            ("a.rs", "12345"),
+            ("src/b.rs", "123"),
+            ("src/\u{6f6e}.md", ""),
+            ("target/c.rs", "1"),
+            (".hidden/d.rs", "1"),
+            ("LICENSE", "12"),
+        ] {
+            fs::create_dir_all(path.join(name).parent().unwrap()).unwrap();
+            fs::write(path.join(name), text).unwrap();
+        }
+        fs::write(path.join(".gitignore"), "target\n").unwrap();
+        let group = |path: &Path| match path.extension()?.to_str()? {
+            "rs" => Some("Rust"),
+            "md" => Some("Markdown"),
+            _ => None,
+        };
+        let found = file_statistics(&place(&path, RootKind::ProjectRoot), Duration::from_mins(1), group);
+        assert_eq!((found.files, found.ignored, found.is_cut), (Count { files: 4, bytes: 10 }, 1, false));
+        let groups: Vec<_> = found.groups.into_iter().collect();
+        assert_eq!(groups, [("Markdown", Count { files: 1, bytes: 0 }), ("Rust", Count { files: 2, bytes: 8 })]);
+        // The ignore files of another folder are those of its own project.
+        let other = file_statistics(&place(&path, RootKind::AllowedRoot), Duration::from_mins(1), group);
+        assert_eq!((other.files.files, other.ignored), (5, 0));
+        let cut = file_statistics(&place(&path, RootKind::ProjectRoot), Duration::ZERO, group);
+        assert!(cut.is_cut && cut.files.files == 0);
+    }
+}

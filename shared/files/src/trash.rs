@@ -104,3 +104,37 @@ fn note(path: &Path) -> String {
     let moment = rfc3339(SystemTime::now());
     format!("[Trash Info]\nPath={escaped}\nDeletionDate={}\n", moment.trim_end_matches('Z'))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    use super::*;
+
+    #[test]
+    fn the_note_of_a_deleted_file_has_its_path_in_one_line() {
+        for (path, escaped) in [
+            (&b"/home/me/a b.md"[..], "/home/me/a%20b.md"),
+            ("/\u{6f6e}/x-1_~.md".as_bytes(), "/%E6%BD%AE/x-1_~.md"),
+            (b"/a\nPath=/etc/passwd", "/a%0APath%3D/etc/passwd"),
+            (b"/\xff%", "/%FF%25"),
+        ] {
+            let note = note(Path::new(OsStr::from_bytes(path)));
+            let lines: Vec<&str> = note.lines().collect();
+            assert_eq!(lines[..2], ["[Trash Info]", &format!("Path={escaped}")]);
+            let date = lines[2].strip_prefix("DeletionDate=").unwrap();
+            assert!(lines.len() == 3 && date.len() == "2026-11-27T04:00:00".len(), "{note}");
+        }
+    }
+
+    #[test]
+    fn a_trash_is_private() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let trash = folder.path().join("Trash");
+        make(&trash).and_then(|()| make(&trash)).unwrap();
+        for name in ["files", "info"] {
+            assert_eq!(fs::metadata(trash.join(name)).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+}

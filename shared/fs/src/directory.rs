@@ -158,3 +158,97 @@ pub fn is_link(error: &io::Error) -> bool {
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     system::read_at(file, buffer, offset)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink, process::Command, time::Duration};
+
+    use super::*;
+
+    /// A folder with a file in a folder, a link to that folder, and a FIFO.
+    fn folder() -> (tempfile::TempDir, Directory) {
+        let holder = tempfile::tempdir().unwrap();
+        let path = holder.path().canonicalize().unwrap();
+        fs::create_dir_all(path.join("sub/deep")).unwrap();
+        fs::write(path.join("sub/a"), "12345").unwrap();
+        symlink("sub", path.join("link")).unwrap();
+        assert!(Command::new("mkfifo").arg(path.join("pipe")).status().unwrap().success());
+        let directory = Directory::open(&path).unwrap();
+        (holder, directory)
+    }
+
+    #[test]
+    fn a_link_in_any_place_is_an_error_of_its_own() {
+        let (_holder, directory) = folder();
+        let path = Path::new;
+        assert!(directory.file(path("sub/a")).is_ok() && directory.directory(path("sub/deep")).is_ok());
+        for error in [directory.file(path("link/a")).unwrap_err(), directory.directory(path("link")).unwrap_err()] {
+            assert!(is_link(&error), "{error}");
+        }
+        // To Linux, a link is no directory.
+        assert!(directory.child(OsStr::new("link")).is_err());
+        assert!(!is_link(&directory.file(path("none")).unwrap_err()));
+        assert!(directory.file(path("../x")).is_err() && directory.directory(path("..")).is_err());
+    }
+
+    #[test]
+    fn kinds_are_told_without_opening() {
+        let (_holder, directory) = folder();
+        let kind = |name: &str| directory.metadata(OsStr::new(name)).map(|found| found.kind).ok();
+        assert_eq!(
+            (kind("sub"), kind("link"), kind("pipe")),
+            (Some(FileKind::Directory), Some(FileKind::Link), Some(FileKind::Fifo))
+        );
+        assert_eq!(kind("none"), None);
+        assert_eq!(directory.kind(Path::new("sub/a")).unwrap(), FileKind::File);
+        assert_eq!(directory.child(OsStr::new("sub")).unwrap().metadata(OsStr::new("a")).unwrap().size, 5);
+        assert_eq!(directory.link_target(OsStr::new("link")).unwrap(), Path::new("sub"));
+        // It does not wait for a writer.
+        assert!(directory.file(Path::new("pipe")).is_ok_and(|file| !file.metadata().unwrap().is_file()));
+    }
+
+    #[test]
+    fn an_entry_is_removed_with_all_in_it_and_a_link_alone() {
+        let (holder, directory) = folder();
+        assert_eq!(directory.remove(OsStr::new("link")).unwrap(), 1);
+        assert!(holder.path().join("sub/a").exists());
+        assert!(directory.remove_directory(OsStr::new("sub")).is_err());
+        assert_eq!(directory.remove(OsStr::new("sub")).unwrap(), 3);
+        assert_eq!(directory.child(OsStr::new(".")).unwrap().names().unwrap(), ["pipe"]);
+    }
+
+    #[test]
+    fn a_rename_replaces_only_if_it_may() {
+        let (holder, directory) = folder();
+        fs::write(holder.path().join("b"), "b").unwrap();
+        let sub = directory.child(OsStr::new("sub")).unwrap();
+        let rename = |replace| sub.rename(OsStr::new("a"), &directory, OsStr::new("b"), replace);
+        assert_eq!(rename(false).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(holder.path().join("b")).unwrap(), b"b");
+        rename(true).unwrap();
+        assert_eq!(fs::read(holder.path().join("b")).unwrap(), b"12345");
+        directory.create_directory(OsStr::new("new")).unwrap();
+        assert_eq!(directory.create_directory(OsStr::new("new")).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        sub.rename(OsStr::new("deep"), &directory, OsStr::new("deep"), false).unwrap();
+        assert!(holder.path().join("deep").is_dir());
+    }
+
+    #[test]
+    fn a_lock_is_held_by_one_and_ends_with_its_file() {
+        let (_holder, directory) = folder();
+        let soon = || Instant::now() + Duration::from_millis(20);
+        let first = directory.lock(soon()).unwrap().unwrap();
+        assert!(directory.lock(soon()).unwrap().is_none());
+        drop(first);
+        assert!(directory.lock(soon()).unwrap().is_some());
+    }
+
+    #[test]
+    fn bytes_are_read_at_a_place() {
+        let (_holder, directory) = folder();
+        let file = directory.file(Path::new("sub/a")).unwrap();
+        let mut buffer = [0; 4];
+        assert_eq!((read_at(&file, &mut buffer, 3).unwrap(), &buffer[..2]), (2, &b"45"[..]));
+        assert_eq!(read_at(&file, &mut buffer, 9).unwrap(), 0);
+    }
+}

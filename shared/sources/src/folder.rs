@@ -309,3 +309,125 @@ impl NestedKnowledgeBases {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::test_base::{Base, reasons};
+
+    fn folder<'a>(base: &Base, include: &'a [String], exclude: &'a [String]) -> Folder<'a> {
+        let path = base.top.join("source");
+        Folder { place: place(&path, None), path, include, exclude, no_ignore: false }
+    }
+
+    fn paths(folder: &Folder<'_>, base: &Base, skips: &mut Skips) -> Vec<String> {
+        folder.files(skips, &base.store()).unwrap().into_iter().map(|found| found.path).collect()
+    }
+
+    #[test]
+    fn documents_are_found_in_order_and_each_file_left_out_has_a_reason() {
+        let base = Base::new();
+        for path in
+            ["b.md", "a/\u{6f6e}.md", "a/x.rst", "ignored/c.md", "image.bin", "LICENSE-x.TXT", "kb2/cache/pages/d.md"]
+        {
+            base.write(&format!("source/{path}"), "# T\n");
+        }
+        base.write("source/kb2/cache/catalog.json", "{\"documents\": []}");
+        base.write("source/.gitignore", "ignored\n");
+        let mut skips = Skips::default();
+        assert_eq!(
+            paths(&folder(&base, &[], &[]), &base, &mut skips),
+            ["LICENSE-x.TXT", "a/x.rst", "a/\u{6f6e}.md", "b.md"]
+        );
+        let expected =
+            ["1 image.bin not a type of document (.bin)", "2 kb2/cache/catalog.json it is a file of a knowledge base"];
+        assert_eq!(reasons(skips), expected);
+        let all = Folder { no_ignore: true, ..folder(&base, &[], &[]) };
+        assert!(paths(&all, &base, &mut Skips::default()).contains(&"ignored/c.md".to_owned()));
+    }
+
+    #[test]
+    fn globs_choose_files_of_any_kind() {
+        let base = Base::new();
+        for path in ["a.md", "b.md", "notes.conf"] {
+            base.write(&format!("source/{path}"), "x = 1\n");
+        }
+        let (include, exclude) = (["*.conf".to_owned(), "a*".to_owned()], ["a.md".to_owned()]);
+        let folder = folder(&base, &include, &exclude);
+        assert_eq!(paths(&folder, &base, &mut Skips::default()), ["notes.conf"]);
+        let bad = ["[".to_owned()];
+        assert!(Folder { include: &bad, ..folder }.files(&mut Skips::default(), &base.store()).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed() {
+        let base = Base::new();
+        base.write("secret/s.md", "# S\n");
+        base.write("source/a.md", "# A\n");
+        std::os::unix::fs::symlink("../secret", base.top.join("source/out")).unwrap();
+        std::os::unix::fs::symlink("a.md", base.top.join("source/b.md")).unwrap();
+        let mut skips = Skips::default();
+        let folder = folder(&base, &[], &[]);
+        assert_eq!(paths(&folder, &base, &mut skips), ["a.md"]);
+        assert_eq!(reasons(skips), ["2 b.md it is a link, which is not followed"]);
+        // It became a link after it was found.
+        let found = folder.files(&mut Skips::default(), &base.store()).unwrap();
+        fs::remove_file(base.top.join("source/a.md")).unwrap();
+        std::os::unix::fs::symlink("../secret/s.md", base.top.join("source/a.md")).unwrap();
+        assert_eq!(base.verdicts(|store, run| folder.sync(&found, store, run)), ["Failed a.md"]);
+        assert_eq!(base.catalog.read().map(|contents| contents.documents.len()).unwrap_or_default(), 0);
+    }
+
+    #[test]
+    fn a_second_run_saves_only_what_changed() {
+        let base = Base::new();
+        for (path, text) in
+            [("same.md", "# Same\n"), ("new.md", "# Old\n"), ("old-name.md", "# Moved\n"), ("gone.md", "# Gone\n")]
+        {
+            base.write(&format!("source/{path}"), text);
+        }
+        let folder = folder(&base, &[], &[]);
+        let sync = || {
+            let found = folder.files(&mut Skips::default(), &base.store()).unwrap();
+            base.verdicts(|store, run| folder.sync(&found, store, run))
+        };
+        assert_eq!(sync(), ["Added gone.md", "Added new.md", "Added old-name.md", "Added same.md"]);
+        base.write("source/new.md", "# New\n");
+        fs::rename(base.top.join("source/old-name.md"), base.top.join("source/name.md")).unwrap();
+        fs::remove_file(base.top.join("source/gone.md")).unwrap();
+        assert_eq!(sync(), ["Changed new.md", "Gone gone.md", "Moved old-name.md to name.md", "Unchanged same.md"]);
+        // It is only told; a refresh takes it out.
+        let listed = || base.catalog.read().unwrap().documents.len();
+        assert_eq!(listed(), 4);
+        let known: Vec<String> = base.store().documents().map(|(url, _)| url.to_owned()).collect();
+        let refresh = || base.verdicts(|store, run| folder.refresh(&known, store, run));
+        assert_eq!(refresh(), ["Gone gone.md", "Unchanged name.md", "Unchanged new.md", "Unchanged same.md"]);
+        assert_eq!(listed(), 3);
+    }
+
+    #[test]
+    fn a_refresh_follows_a_file_to_its_new_name_and_a_missing_folder_takes_nothing_out() {
+        let base = Base::new();
+        base.write("source/a.md", "# A\n");
+        base.write("source/b.md", "# B\n");
+        let folder = folder(&base, &[], &[]);
+        let found = folder.files(&mut Skips::default(), &base.store()).unwrap();
+        base.verdicts(|store, run| folder.sync(&found, store, run));
+        let known: Vec<String> = found.into_iter().map(|found| found.url).collect();
+        let refresh = || base.verdicts(|store, run| folder.refresh(&known, store, run));
+        fs::create_dir(base.top.join("source/deep")).unwrap();
+        fs::rename(base.top.join("source/a.md"), base.top.join("source/deep/c.md")).unwrap();
+        assert_eq!(refresh(), ["Moved a.md to c.md", "Unchanged b.md"]);
+        fs::rename(base.top.join("source"), base.top.join("elsewhere")).unwrap();
+        assert_eq!(refresh(), ["Failed a.md", "Failed b.md"]);
+        assert_eq!(base.catalog.read().unwrap().documents.len(), 2);
+    }
+
+    #[test]
+    fn a_hash_is_that_of_the_standard() {
+        assert_eq!(sha256(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    }
+}

@@ -6,6 +6,8 @@
 
 mod folder;
 mod repository;
+#[cfg(test)]
+mod test_base;
 mod tree;
 
 pub use folder::{Folder, place};

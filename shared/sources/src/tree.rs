@@ -294,3 +294,108 @@ pub fn unchanged(url: &str, store: &mut Store<'_>) -> PageResult {
         moved_to: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use super::*;
+    use crate::test_base::{Base, reasons};
+
+    fn git(base: &Base, arguments: &[&str]) {
+        let identity = ["-c", "user.name=x", "-c", "user.email=x@x.example", "-C", "work"];
+        let status = Command::new("git").args(identity).args(arguments).current_dir(&base.top).status().unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+
+    /// Commits all that is in the folder `work`, and calls `see` with that commit.
+    fn committed<T>(base: &Base, path: &str, see: impl FnOnce(&Tree<'_>) -> T) -> T {
+        if !base.top.join("work/.git").exists() {
+            git(base, &["init", "--quiet"]);
+        }
+        git(base, &["add", "--all"]);
+        git(base, &["commit", "--quiet", "--allow-empty", "--message", "x"]);
+        let address = Address::parse(base.top.join("work").to_str().unwrap()).unwrap();
+        let repository = Repository::open(&address, None).unwrap();
+        see(&Tree { address: &address, repository: &repository, path })
+    }
+
+    fn paths(tree: &Tree<'_>, include: &[String], exclude: &[String], skips: &mut Skips) -> Vec<String> {
+        tree.files(include, exclude, skips).unwrap().into_iter().map(|found| found.path).collect()
+    }
+
+    #[test]
+    fn documents_of_a_commit_are_found_and_others_have_a_reason() {
+        let base = Base::new();
+        for path in ["README.md", "docs/\u{6f6e} a.md", "docs/b.rst", "src/main.bin"] {
+            base.write(&format!("work/{path}"), "# T\n");
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("README.md", base.top.join("work/link.md")).unwrap();
+        let mut skips = Skips::default();
+        let all = committed(&base, "", |tree| paths(tree, &[], &[], &mut skips));
+        assert_eq!(all, ["README.md", "docs/b.rst", "docs/\u{6f6e} a.md"]);
+        let expected =
+            ["1 link.md it is a link, which is not followed", "1 src/main.bin not a type of document (.bin)"];
+        assert_eq!(reasons(skips), expected[usize::from(cfg!(not(unix)))..]);
+        let (include, exclude) = (["**/*.bin".to_owned(), "docs/*".to_owned()], ["*.rst".to_owned()]);
+        let chosen = committed(&base, "", |tree| paths(tree, &include, &exclude, &mut Skips::default()));
+        assert_eq!(chosen, ["docs/\u{6f6e} a.md", "src/main.bin"]);
+        let part = committed(&base, "docs", |tree| paths(tree, &[], &[], &mut Skips::default()));
+        assert_eq!(part, ["docs/b.rst", "docs/\u{6f6e} a.md"]);
+    }
+
+    #[test]
+    fn a_later_commit_saves_only_what_changed() {
+        let base = Base::new();
+        for (path, text) in
+            [("same.md", "# Same\n"), ("new.md", "# Old\n"), ("old-name.md", "# Moved\n"), ("docs/gone.md", "# Gone\n")]
+        {
+            base.write(&format!("work/{path}"), text);
+        }
+        let sync = |path: &str| {
+            committed(&base, path, |tree| {
+                let found = tree.files(&[], &[], &mut Skips::default()).unwrap();
+                base.verdicts(|store, run| tree.sync(&found, store, run))
+            })
+        };
+        assert_eq!(sync("").iter().filter(|page| page.starts_with("Added")).count(), 4);
+        base.write("work/new.md", "# New\n");
+        base.write("work/docs/kept.md", "# Kept\n");
+        fs::rename(base.top.join("work/old-name.md"), base.top.join("work/name.md")).unwrap();
+        fs::remove_file(base.top.join("work/docs/gone.md")).unwrap();
+        // Of a part, nothing is told about the rest.
+        assert_eq!(sync("docs"), ["Added kept.md", "Gone gone.md"]);
+        let expected = [
+            "Changed new.md",
+            "Gone gone.md",
+            "Moved old-name.md to name.md",
+            "Unchanged kept.md",
+            "Unchanged same.md",
+        ];
+        assert_eq!(sync(""), expected);
+        let known: Vec<String> = base.store().documents().map(|(url, _)| url.to_owned()).collect();
+        let refreshed = committed(&base, "", |tree| base.verdicts(|store, run| tree.refresh(&known, store, run)));
+        assert_eq!(
+            refreshed,
+            ["Gone gone.md", "Unchanged kept.md", "Unchanged name.md", "Unchanged new.md", "Unchanged same.md"]
+        );
+        assert_eq!(base.catalog.read().unwrap().documents.len(), 4);
+    }
+
+    #[test]
+    fn files_with_the_same_content_are_documents_of_their_own() {
+        let base = Base::new();
+        base.write("work/a.md", "# Same\n");
+        base.write("work/b.md", "# Same\n");
+        let added = committed(&base, "", |tree| {
+            let found = tree.files(&[], &[], &mut Skips::default()).unwrap();
+            base.verdicts(|store, run| tree.sync(&found, store, run))
+        });
+        assert_eq!(added, ["Added a.md", "Added b.md"]);
+        fs::rename(base.top.join("work/b.md"), base.top.join("work/c.md")).unwrap();
+        let known: Vec<String> = base.store().documents().map(|(url, _)| url.to_owned()).collect();
+        let refreshed = committed(&base, "", |tree| base.verdicts(|store, run| tree.refresh(&known, store, run)));
+        assert_eq!(refreshed, ["Moved b.md to c.md", "Unchanged a.md"]);
+    }
+}
