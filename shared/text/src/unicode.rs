@@ -201,8 +201,10 @@ fn is_mostly_utf8(head: &[u8]) -> bool {
     let mut chunks = head.utf8_chunks().peekable();
     while let Some(chunk) = chunks.next() {
         good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
-        // An incomplete character at the end of the sample is not an error.
-        let cut = chunks.peek().is_none() && chunk.invalid().first().is_some_and(|&lead| lead >= 0xC2);
+        // An incomplete character at the end of the sample is not an error. At the end of a short file without another
+        // character of UTF-8, it is a letter of a legacy encoding.
+        let may_be_cut = good > 0 || head.len() >= SAMPLE;
+        let cut = may_be_cut && chunks.peek().is_none() && chunk.invalid().first().is_some_and(|&lead| lead >= 0xC2);
         bad += usize::from(!chunk.invalid().is_empty() && !cut);
         if bad > 64 && bad * 10 > good {
             return false;
@@ -253,8 +255,13 @@ mod tests {
     #[test]
     fn an_incomplete_character_at_the_end_is_no_error() {
         let text = "日".repeat(10);
-        for end in 1..text.len() {
+        for end in 3..text.len() {
             assert_eq!(sniff(&text.as_bytes()[..end]), Sniffed::Unicode(Unicode::Utf8, 0));
         }
+        let mut sample = vec![b'a'; SAMPLE];
+        sample[SAMPLE - 1] = 0xE6;
+        assert_eq!(sniff(&sample), Sniffed::Unicode(Unicode::Utf8, 0));
+        // The file ends with a letter in windows-1252.
+        assert_eq!(sniff(b"caf\xE9"), Sniffed::Other);
     }
 }

@@ -376,3 +376,101 @@ fn parse_url(text: &str) -> Result<Url, Error> {
             .detail("value", text)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &[&str]) -> Args {
+        Args::from_args(&["html-to-markdown"], line).unwrap()
+    }
+
+    /// The code and the argument of an error.
+    fn refused<T>(result: Result<T, Error>) -> Option<(&'static str, String)> {
+        let error = result.err()?;
+        let argument = error.details().get("argument").and_then(|name| name.as_str()).unwrap_or_default();
+        Some((error.code(), argument.to_owned()))
+    }
+
+    #[test]
+    fn arguments_that_contradict_each_other_are_named() {
+        for (line, argument) in [
+            (&["--whole", "--selector", "p"][..], "--selector"),
+            (&["--raw", "--output-dir", "a"], "--output-dir"),
+            (&["--text", "--kb-root", "a"], "--kb-root"),
+            (&["--width", "20"], "--width"),
+        ] {
+            assert_eq!(refused(args(line).scope()), Some(("ARGUMENT_ERROR", argument.to_owned())), "{line:?}");
+        }
+        assert!(matches!(args(&["--whole"]).scope(), Ok(Scope::Whole)));
+        assert!(matches!(args(&["--selector", "p"]).scope(), Ok(Scope::Selector("p"))));
+        assert!(matches!(args(&["--text", "--width", "20"]).scope(), Ok(Scope::Main)));
+    }
+
+    #[test]
+    fn a_stream_takes_its_own_arguments_alone() {
+        let settings = |line: &[&str]| args(line).settings(stream::InputFormat::JsonLines);
+        for argument in ["--base-url", "--output-dir", "--kb-root", "--catalog-path", "--limit", "--offset"] {
+            let found = refused(settings(&["--jsonl", argument, "1"]));
+            assert_eq!(found, Some(("ARGUMENT_ERROR", argument.to_owned())));
+        }
+        assert_eq!(refused(settings(&["--jsonl", "--any-status"])).unwrap().1, "--any-status");
+        assert_eq!(refused(settings(&["--jsonl", "--selector", "p["])).unwrap().1, "--selector");
+        let given =
+            settings(&["--jsonl", "--jobs", "3", "--timeout-ms", "7", "--max-bytes", "9", "--max-failures", "0"])
+                .unwrap();
+        assert_eq!(
+            (given.jobs.get(), given.timeout.as_millis(), given.max_bytes, given.max_failures),
+            (3, 7, 9, Some(0))
+        );
+        let default = settings(&["--jsonl"]).unwrap();
+        assert_eq!((default.jobs.get(), default.timeout.as_millis(), default.max_failures), (1, 1000, None));
+        for (argument, value) in [("--jobs", "2"), ("--timeout-ms", "1"), ("--max-bytes", "1"), ("--max-failures", "1")]
+        {
+            let error = args(&[argument, value]).stream_flag_without_stream().unwrap();
+            assert!(error.message().contains("--jsonl or --warc"), "{error}");
+        }
+        assert!(args(&["--path", "a"]).stream_flag_without_stream().is_none());
+    }
+
+    #[test]
+    fn a_page_is_saved_under_its_best_address() {
+        let url = |text: &str| Some(Url::parse(text).unwrap());
+        let of = |line: &[&str], given, canonical| args(line).source_url(given, canonical);
+        let (given, canonical) = ("https://given.example/", "https://own.example/a");
+        assert_eq!(of(&["--path", "a.html"], url(given), Some(canonical)).unwrap(), given);
+        assert_eq!(of(&["--path", "a.html"], None, Some(canonical)).unwrap(), canonical);
+        let file = of(&["--path", "a \u{6f6e}.html"], None, None).unwrap();
+        assert!(file.starts_with("file:///") && file.ends_with("/a%20%E6%BD%AE.html"), "{file}");
+        for line in [&[][..], &["--path", "-"]] {
+            assert_eq!(refused(of(line, None, None)).unwrap().1, "--base-url");
+        }
+        assert_eq!(refused(parse_url("example.com/page")).unwrap().1, "--base-url");
+    }
+
+    #[test]
+    fn parts_of_the_markdown_join_to_the_whole() {
+        let markdown = "\u{6f6e}one\n\ntwo \u{1f30a}\n";
+        let show = |line: &[&str]| {
+            let page = Document {
+                markdown: markdown.to_owned(),
+                ..convert("<p>x", &Options { base_url: None, scope: Scope::Whole }).unwrap()
+            };
+            let args = args(line);
+            let (mut answer, page) = args.answer(page, "UTF-8");
+            args.show(&mut answer, page.markdown).map(|()| answer)
+        };
+        let (mut joined, mut offset) = (String::new(), 0);
+        loop {
+            let answer = show(&["--limit", "4", "--offset", &offset.to_string()]).unwrap();
+            joined += &answer.markdown.unwrap();
+            assert_eq!((answer.total, answer.truncated), (markdown.chars().count(), answer.next.is_some()));
+            let Some(next) = answer.next else { break };
+            offset = next.offset;
+        }
+        assert_eq!(joined, markdown);
+        assert_eq!(show(&[]).unwrap().markdown.as_deref(), Some(markdown));
+        assert!(show(&["--raw"]).unwrap().next.is_none());
+        assert_eq!(refused(show(&["--offset", "99"])), Some(("OFFSET_BEYOND_END", "--offset".to_owned())));
+    }
+}

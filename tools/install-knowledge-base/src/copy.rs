@@ -101,3 +101,55 @@ fn again(from: &Path, to: &Path) -> io::Result<()> {
         result => result,
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+
+    #[test]
+    fn entries_that_are_missing_are_added_and_others_stay() {
+        let (_holder, root) = folder("kb");
+        let (from, to) = (root.join("from"), root.join("to"));
+        write(&from, "a/b/new.md", "new");
+        write(&from, "both.md", "theirs");
+        write(&to, "both.md", "ours");
+        fs::create_dir(from.join("empty")).unwrap();
+        symlink("../outside", from.join("link")).unwrap();
+        add_missing(&from, &to).unwrap();
+        add_missing(&from, &to).unwrap();
+        assert_eq!(fs::read_to_string(to.join("a/b/new.md")).unwrap(), "new");
+        assert_eq!(fs::read_to_string(to.join("both.md")).unwrap(), "ours");
+        assert!(to.join("empty").is_dir());
+        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("../outside"));
+        let inode = |path: PathBuf| fs::metadata(path).unwrap().ino();
+        assert_eq!(inode(from.join("a/b/new.md")), inode(to.join("a/b/new.md")));
+    }
+
+    #[test]
+    fn what_is_no_file_is_an_error_that_names_it() {
+        let (_holder, root) = folder("kb");
+        write(&root, "a.md", "");
+        assert!(std::process::Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+        let error = entries(&root).unwrap_err();
+        assert!(error.kind() == io::ErrorKind::InvalidInput && error.to_string().contains("pipe"), "{error}");
+        assert_eq!(entries(&root.join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn folders_get_the_permissions_that_they_had() {
+        let (_holder, root) = folder("kb");
+        let (from, to) = (root.join("from"), root.join("to"));
+        for folder in [from.join("a/b"), to.join("a/b"), from.join("only-here")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::set_permissions(from.join("a/b"), fs::Permissions::from_mode(0o750)).unwrap();
+        fs::set_permissions(from.join("a"), fs::Permissions::from_mode(0o700)).unwrap();
+        set_permissions(&from, &to).unwrap();
+        assert_eq!((mode(to.join("a")), mode(to.join("a/b"))), (0o700, 0o750));
+    }
+}

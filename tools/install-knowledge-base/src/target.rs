@@ -311,5 +311,77 @@ impl List {
 
 /// Whether a path of a catalog stays below the catalog's folder.
 fn is_below(path: &str) -> bool {
-    Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, std::path::Component::Normal(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write as put};
+    use serde_json::json;
+
+    use super::*;
+
+    fn document(root: &Path, entry: Value, path: &str) -> SourceDocument {
+        let Value::Object(entry) = entry else { unreachable!() };
+        SourceDocument { entry, file: put(root, path, format!("text of {path}")), path: path.into() }
+    }
+
+    #[test]
+    fn a_document_with_a_known_address_keeps_its_file_and_a_new_one_gets_a_free_name() {
+        let (_holder, root) = folder("kb");
+        let (work, source) = (root.join("work"), root.join("source"));
+        put(&work, "a.md", "old");
+        put(&work, "unlisted.md", "kept");
+        let listed = vec![json!({"url": "u1", "path": "a.md", "summary": "S"}), json!({"url": "u2", "path": ""})];
+        let mut list = List::of(listed);
+        for (url, path) in [
+            ("u1", "b.md"),
+            ("u3", "a.md"),
+            ("u4", "unlisted.md"),
+            ("", "deep/a.b/c"),
+            ("", "deep/a.b/c"),
+            ("u2", "e.md"),
+        ] {
+            list.add(document(&source, json!({"url": url, "title": "T"}), path), &work, &work).unwrap();
+        }
+        assert_eq!((list.added, list.replaced), (4, 2));
+        let paths: Vec<_> = list.entries.iter().map(|entry| entry["path"].as_str().unwrap()).collect();
+        // A path that says nothing is replaced.
+        assert_eq!(paths, ["a.md", "e.md", "a-2.md", "unlisted-2.md", "deep/a.b/c", "deep/a.b/c-2"]);
+        let text = |path: &str| fs::read_to_string(work.join(path)).unwrap();
+        assert_eq!(
+            (text("a.md"), text("a-2.md"), text("unlisted.md")),
+            ("text of b.md".into(), "text of a.md".into(), "kept".into())
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn no_document_is_written_through_a_link() {
+        let (_holder, root) = folder("kb");
+        let (work, outside) = (root.join("work"), root.join("outside"));
+        fs::create_dir_all(&work).unwrap();
+        put(&outside, "kept.md", "kept");
+        std::os::unix::fs::symlink(&outside, work.join("docs")).unwrap();
+        let mut list = List::of(vec![]);
+        let error = list.add(document(&root, json!({"url": "u"}), "docs/new.md"), &work, &work);
+        // The file of the source is at the same path.
+        assert!(error.unwrap_err().is(PATH_NOT_WRITABLE));
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+        std::os::unix::fs::symlink(outside.join("kept.md"), work.join("a.md")).unwrap();
+        let mut list = List::of(vec![json!({"url": "u", "path": "a.md"})]);
+        list.add(document(&root.join("source"), json!({"url": "u"}), "b.md"), &work, &work).unwrap();
+        assert_eq!(fs::read_to_string(outside.join("kept.md")).unwrap(), "kept");
+        assert_eq!(fs::read_to_string(work.join("a.md")).unwrap(), "text of b.md");
+    }
+
+    #[test]
+    fn a_path_of_a_catalog_stays_in_its_folder_or_is_not_used() {
+        for path in ["a.md", "deep/\u{6f6e}.md", "a..b"] {
+            assert!(is_below(path), "{path}");
+        }
+        for path in ["", ".", "../a.md", "/etc/passwd", "a/../../b"] {
+            assert!(!is_below(path), "{path}");
+        }
+    }
 }

@@ -281,3 +281,69 @@ impl std::fmt::Display for StreamText<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_text::{Unicode, UnicodeDecoder};
+
+    use super::*;
+
+    fn stream(bytes: &[u8], start: u64, end: u64, skip: u64) -> Content {
+        let decoder = Box::new(|| Box::new(UnicodeDecoder::new(Unicode::Utf8)) as Box<dyn Decode>);
+        let source = ByteSource::Memory(bytes.to_vec());
+        Content::Stream(Stream { source, decoder, start, end, skip, lossy: Lossy::default() })
+    }
+
+    #[test]
+    fn a_stream_is_printed_as_the_text_would_be() {
+        let text = "a\"b\\\n\u{6f6e}\u{1f30a}\u{1}".as_bytes();
+        for (start, end, skip) in [(0, text.len() as u64, 0), (2, 8, 1), (5, 12, 0)] {
+            let expected: String =
+                String::from_utf8_lossy(&text[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()])
+                    .chars()
+                    .skip(usize::try_from(skip).unwrap())
+                    .collect();
+            let printed = serde_json::to_string(&stream(text, start, end, skip)).unwrap();
+            assert_eq!(serde_json::from_str::<String>(&printed).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn whether_text_was_replaced_is_known_when_it_was_printed() {
+        let content = stream(b"caf\xe9", 0, 4, 0);
+        let Content::Stream(Stream { lossy, .. }) = &content else { unreachable!() };
+        let lossy = lossy.clone();
+        assert_eq!(serde_json::to_value(&lossy).unwrap(), false);
+        assert_eq!(serde_json::to_value(&content).unwrap(), "caf\u{fffd}");
+        assert_eq!(serde_json::to_value(&lossy).unwrap(), true);
+        lossy.add(false);
+        assert_eq!(serde_json::to_value(&lossy).unwrap(), true);
+    }
+
+    #[test]
+    fn bytes_are_printed_as_base64() {
+        for (bytes, expected) in [(&b""[..], ""), (b"\0", "AA=="), (b"abc\xff", "YWJj/w==")] {
+            assert_eq!(serde_json::to_value(Data(ByteSource::Memory(bytes.to_vec()))).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn the_checksum_is_of_the_whole_file() {
+        let measured = |bytes: &[u8]| {
+            let answer = Answer::of("a".to_owned(), None).measured(&ByteSource::Memory(bytes.to_vec())).unwrap();
+            (answer.size, answer.sha256.unwrap())
+        };
+        assert_eq!(measured(b"").1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            measured(b"abc"),
+            (3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned())
+        );
+    }
+
+    #[test]
+    fn no_answer_is_wider_than_its_frame() {
+        let answer = Answer::of("/\u{6f6e}/a.md".to_owned(), Some("2026-11-27T04:00:00Z".to_owned()));
+        let length = |answer: &Answer| serde_json::to_string(answer).unwrap().len();
+        assert!(length(&answer) < length(&Answer::widest(&answer)));
+    }
+}

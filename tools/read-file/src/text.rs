@@ -285,3 +285,84 @@ fn message(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requested_part::{LineArguments, Lines as RequestedLines};
+
+    /// Lines from `offset` on, as a model asks for them.
+    fn from(offset: u64, limit: Option<u64>, column: u64) -> RequestedPart {
+        let lines = RequestedLines::From { offset, limit, arguments: LineArguments::Offset };
+        RequestedPart { lines, column, caller: ragmaker_tool::Caller::Model }
+    }
+
+    /// The answer for bytes, as JSON; `None` if they are not text in a Unicode encoding.
+    fn shown(bytes: &[u8], encoding: Option<&str>, wanted: &RequestedPart) -> Result<Option<Value>, Error> {
+        let answer = Answer::of("a.md".to_owned(), None);
+        let read = read(ByteSource::Memory(bytes.to_vec()), encoding, wanted, answer)?;
+        Ok(read.ok().map(|answer| serde_json::to_value(answer).unwrap()))
+    }
+
+    #[test]
+    fn the_lines_that_were_asked_for_are_shown_with_their_place() {
+        let text = "one\r\ntwo \u{6f6e}\r\nthree".as_bytes();
+        for (wanted, content, range, message) in [
+            (from(0, None, 0), "one\r\ntwo \u{6f6e}\r\nthree", [1, 3], "Lines 1-3 of 3: end of file."),
+            (from(1, Some(1), 0), "two \u{6f6e}\r\n", [2, 2], "Line 2 of 3. Continue with offset 2."),
+            (from(2, Some(9), 0), "three", [3, 3], "Line 3 of 3: the last page."),
+            (from(1, Some(1), 4), "\u{6f6e}\r\n", [2, 2], "Line 2 of 3. Continue with offset 2 column_offset 0."),
+        ] {
+            let answer = shown(text, None, &wanted).unwrap().unwrap();
+            assert_eq!((&answer["content"], &answer["message"]), (&content.into(), &message.into()));
+            assert_eq!(answer["range"], serde_json::json!({"start_line": range[0], "end_line": range[1]}));
+            assert_eq!(
+                (&answer["newline"], &answer["encoding"], &answer["lossy"]),
+                (&"crlf".into(), &"UTF-8".into(), &false.into())
+            );
+        }
+        let wanted = RequestedPart { lines: RequestedLines::Tail(2), ..from(0, None, 0) };
+        assert_eq!(shown(text, None, &wanted).unwrap().unwrap()["content"], "two \u{6f6e}\r\nthree");
+    }
+
+    #[test]
+    fn an_empty_file_has_no_lines_and_a_place_after_the_end_is_an_error() {
+        let empty = shown(b"", None, &from(0, None, 0)).unwrap().unwrap();
+        assert_eq!((&empty["content"], &empty["total_lines"], &empty["range"]), (&"".into(), &0.into(), &Value::Null));
+        assert_eq!(empty["message"], "There are no lines here.");
+        for (wanted, detail) in [(from(2, None, 0), ("total_lines", 2)), (from(0, None, 4), ("characters", 3))] {
+            let error = shown(b"one\ntwo\n", None, &wanted).unwrap_err();
+            assert!(error.is(OFFSET_BEYOND_END), "{error}");
+            assert_eq!(error.details()[detail.0], detail.1, "{error}");
+        }
+        // At the end of a line, only its newline is left.
+        assert_eq!(shown(b"one\ntwo\n", None, &from(0, Some(1), 3)).unwrap().unwrap()["content"], "\n");
+    }
+
+    #[test]
+    fn other_encodings_are_left_to_be_identified() {
+        let legacy = [vec![b'a'; SAMPLE + 10], b"caf\xe9 \xe9t\xe9\n".to_vec()].concat();
+        for bytes in [&b"caf\xe9"[..], b"\x89PNG\r\n\x1a\n\0\0", &legacy] {
+            assert!(shown(bytes, None, &from(0, None, 0)).unwrap().is_none(), "{:?}", &bytes[..4]);
+        }
+        let utf_16 = [&b"\xff\xfe"[..], b"a\0\n\0b\0"].concat();
+        let answer = shown(&utf_16, None, &from(1, None, 0)).unwrap().unwrap();
+        assert_eq!((&answer["content"], &answer["encoding"]), (&"b".into(), &"UTF-16LE".into()));
+        // The caller knows better.
+        let named = shown(b"caf\xe9", Some("utf-8"), &from(0, None, 0)).unwrap().unwrap();
+        assert_eq!((&named["content"], &named["lossy"]), (&"caf\u{fffd}".into(), &true.into()));
+        assert!(shown(b"a", Some("latin1"), &from(0, None, 0)).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_page_is_cut_within_a_long_line_and_names_the_column() {
+        let long = format!("short\n{}", "\u{6f6e}".repeat(200_000));
+        let answer = shown(long.as_bytes(), None, &from(0, None, 0)).unwrap().unwrap();
+        let (next, content) = (&answer["next"], answer["content"].as_str().unwrap());
+        assert_eq!((&answer["truncated"], &next["offset"]), (&true.into(), &1.into()));
+        assert_eq!(next["column_offset"], content.chars().count() - "short\n".len());
+        let rest = from(1, None, next["column_offset"].as_u64().unwrap());
+        let second = shown(long.as_bytes(), None, &rest).unwrap().unwrap();
+        assert!(second["content"].as_str().unwrap().starts_with('\u{6f6e}'));
+    }
+}

@@ -95,3 +95,64 @@ impl Request<'_> {
 fn unconfined() -> Vec<&'static str> {
     ragmaker_confine::probe(&ragmaker_confine::Policy::default()).missing()
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_guard::Hides;
+
+    use super::*;
+
+    /// What is decided about a line with this verdict: the answer, or the code and the error.
+    fn decided(verdict: LineVerdict, approval: Approval) -> Result<bool, Error> {
+        use argh::FromArgs;
+        let args = Args::from_args(&["run-command"], &["--command", "touch a", "--network"]).unwrap();
+        let words = Some(vec!["touch".to_owned(), "a".to_owned()]);
+        let classified = Classification {
+            verdict,
+            rule: "program",
+            reasons: vec!["it writes a".to_owned()],
+            words,
+            alike: Some(2),
+            hides: Hides::Top,
+        };
+        let request = Request { args: &args, cwd: Path::new("/project"), classified: &classified };
+        request.decide(&Invocation { approval, ..Invocation::default() })
+    }
+
+    #[test]
+    fn nobody_can_approve_a_line_that_is_blocked() {
+        for approval in [Approval::Granted, Approval::Pending, Approval::Denied(String::new())] {
+            let error = decided(LineVerdict::Block, approval).unwrap_err();
+            assert!(error.is(COMMAND_BLOCKED) && error.details()["verdict"] == "block", "{error}");
+            assert!(!error.details().contains_key("unconfined"));
+        }
+    }
+
+    #[test]
+    fn a_line_that_only_reads_needs_no_approval_but_can_be_refused() {
+        assert!(!decided(LineVerdict::Run, Approval::Pending).unwrap());
+        assert!(!decided(LineVerdict::Run, Approval::Granted).unwrap());
+        let error = decided(LineVerdict::Run, Approval::Denied("use \u{6f6e} instead".to_owned())).unwrap_err();
+        assert!(error.is(DENIED_BY_USER) && error.message().ends_with(": use \u{6f6e} instead"), "{error}");
+        assert_eq!(
+            (&error.details()["words"], &error.details()["command"]),
+            (&"use \u{6f6e} instead".into(), &"touch a".into())
+        );
+    }
+
+    #[test]
+    fn a_host_is_told_all_that_a_person_needs_to_decide() {
+        assert!(decided(LineVerdict::Ask, Approval::Granted).unwrap());
+        let error = decided(LineVerdict::Ask, Approval::Pending).unwrap_err();
+        assert!(error.is(NEEDS_APPROVAL) && error.message().contains("it writes a"), "{error}");
+        let details = error.details();
+        assert_eq!(
+            (&details["cwd"], &details["network"], &details["rule"]),
+            (&"/project".into(), &true.into(), &"program".into())
+        );
+        assert_eq!((&details["words"][0], &details["alike"]), (&"touch".into(), &2.into()));
+        assert!(details["unconfined"].is_array());
+        let denied = decided(LineVerdict::Ask, Approval::Denied(String::new())).unwrap_err();
+        assert!(denied.message().ends_with("it writes a"), "{denied}");
+    }
+}

@@ -287,3 +287,59 @@ fn check_date(since: &str) -> Result<(), Error> {
         .remedy("Give a date such as 2026-01-31, or a time such as 2026-01-31T00:00:00Z.")
         .detail("argument", "--since"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_is_whole_or_the_beginning_of_a_time() {
+        for since in ["2026", "2026-01", "2026-01-31", "2026-01-31T00:00:00Z"] {
+            assert!(check_date(since).is_ok(), "{since}");
+        }
+        for since in [
+            "",
+            "26",
+            "2026-1-31",
+            "31.01.2026",
+            "2026-01-31 00:00:00Z",
+            "2026-01-31T00:00",
+            "\u{ff12}\u{ff10}26",
+            "yesterday",
+        ] {
+            let error = check_date(since).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--since", "{since}");
+        }
+    }
+
+    #[test]
+    fn an_expression_is_searched_or_named_in_one_line() {
+        let matches = |text: &str, within: &str| {
+            let machine = expression(text).unwrap();
+            machine.is_match(&mut machine.create_cache(), within)
+        };
+        assert!(
+            matches("tide$", "spring tide") && matches("(?i)TIDE", "tide") && matches("\u{6f6e}.", "\u{6f6e}\u{6c50}")
+        );
+        assert!(!matches("^tide", "spring tide"));
+        for text in ["(", "a{1000}{1000}{1000}", "\\"] {
+            let error = expression(text).err().unwrap();
+            assert!(error.is(ARGUMENT_ERROR) && !error.message().contains('\n'), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_ranked_by_meaning_is_told() {
+        let of = |parts, of, failure: Option<&str>| {
+            warning(&VectorCoverage { parts, of, failure: failure.map(str::to_owned) })
+        };
+        assert_eq!(of(5, 5, None), None);
+        assert_eq!(of(3, 5, None).unwrap(), "only 3 of 5 parts have a vector; each search adds more");
+        assert!(
+            of(0, 5, Some("429")).unwrap().starts_with("ranked by words only")
+                && of(0, 5, Some("429")).unwrap().ends_with("429")
+        );
+        assert!(of(3, 5, Some("429")).unwrap().starts_with("only 3 of 5"));
+        assert!((rounded(1.005_1) - 1.01).abs() < 1e-9 && rounded(0.0) == 0.0);
+    }
+}
