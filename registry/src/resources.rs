@@ -188,3 +188,86 @@ fn resource(
         size,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A project with a knowledge base of two documents, one of which is missing, and a host for it.
+    fn project() -> (tempfile::TempDir, HostOptions) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("kb \u{6f6e}/cache");
+        fs::create_dir_all(cache.join("documents")).unwrap();
+        fs::write(cache.join("documents/a.md"), "# A\r\n").unwrap();
+        fs::write(cache.join("documents/unlisted.md"), "# U\n").unwrap();
+        let long = "x".repeat(MAX_LABEL + 1);
+        let catalog = serde_json::json!({"title": "Tides", "summary": long, "documents": [
+            {"url": "https://x.example/", "path": "documents/a.md"},
+            {"url": "https://x.example/b", "title": "B", "path": "documents/gone.md"},
+            {"title": "C", "path": "../../../outside.md"},
+        ]});
+        fs::write(cache.join("catalog.json"), catalog.to_string()).unwrap();
+        let host = HostOptions { project_root: folder.path().to_str().map(str::to_owned), ..HostOptions::default() };
+        (folder, host)
+    }
+
+    #[test]
+    fn catalogs_and_their_documents_are_listed_with_labels() {
+        let (folder, host) = project();
+        let listed = list(&host).unwrap();
+        let names: Vec<_> = listed.iter().map(|one| (one.name.as_str(), one.title.as_str(), one.mime_type)).collect();
+        assert_eq!(names, [("kb \u{6f6e}", "Tides", JSON), ("a.md", "a.md", MARKDOWN)]);
+        assert_eq!(
+            (listed[0].description.chars().count(), listed[1].description.as_str()),
+            (MAX_LABEL, "https://x.example/")
+        );
+        assert_eq!(listed[1].size, 5);
+        assert!(listed[1].uri.starts_with("file:///") && listed[1].uri.contains("kb%20%E6%BD%AE"), "{}", listed[1].uri);
+        let empty = folder.path().join("kb \u{6f6e}/cache/documents");
+        let host = HostOptions { project_root: empty.to_str().map(str::to_owned), ..HostOptions::default() };
+        assert_eq!(list(&host).unwrap(), []);
+    }
+
+    #[test]
+    fn only_resources_are_read() {
+        let (folder, host) = project();
+        let listed = list(&host).unwrap();
+        let catalog = read(&listed[0].uri, &host).unwrap();
+        assert!(catalog.mime_type == JSON && catalog.text.contains("Tides"));
+        let document = read(&listed[1].uri, &host).unwrap();
+        assert!(document.mime_type == MARKDOWN && document.text.ends_with("# A\r\n"), "{document:?}");
+        let uri =
+            |path: &str| Url::from_file_path(folder.path().join("kb \u{6f6e}/cache").join(path)).unwrap().to_string();
+        for path in ["documents/unlisted.md", "documents/gone.md", "documents", "../../x.md"] {
+            assert!(read(&uri(path), &host).unwrap_err().is(FILE_NOT_FOUND), "{path}");
+        }
+        for uri in ["", "documents/a.md", "https://x.example/", "file:///etc/passwd"] {
+            let error = find(uri, &host).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) || error.is(FILE_NOT_FOUND), "{uri}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_resource_that_no_conversation_can_hold_is_refused() {
+        let (folder, host) = project();
+        let uri = list(&host).unwrap()[1].uri.clone();
+        let file = folder.path().join("kb \u{6f6e}/cache/documents/a.md");
+        fs::write(&file, vec![b'x'; usize::try_from(MAX_BYTES).unwrap() + 1]).unwrap();
+        assert!(read(&uri, &host).unwrap_err().is(INPUT_TOO_LARGE));
+        fs::write(&file, b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89").unwrap();
+        assert!(read(&uri, &host).unwrap_err().is(NOT_TEXT));
+        fs::remove_file(&file).unwrap();
+        assert!(read(&uri, &host).unwrap_err().is(FILE_NOT_FOUND));
+    }
+
+    #[test]
+    fn a_stamp_changes_with_the_file() {
+        let (folder, host) = project();
+        let before = stamps(&host);
+        assert_eq!((before.len(), &stamps(&host)), (1, &before));
+        let (catalog, known) = &before[0];
+        fs::write(catalog, "{\"documents\": []}").unwrap();
+        assert_ne!(stamp(catalog), *known);
+        assert_eq!(stamp(&folder.path().join("none")), None);
+    }
+}

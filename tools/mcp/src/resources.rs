@@ -268,3 +268,80 @@ fn not_found(error: Error) -> ErrorData {
     let code = if error.is(INTERNAL_ERROR) { ErrorCode::INTERNAL_ERROR } else { ErrorCode::RESOURCE_NOT_FOUND };
     ErrorData::new(code, format!("{error}. {}", error.remediation()), serde_json::to_value(error).ok())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A host of a project with a knowledge base of one document.
+    fn host() -> (tempfile::TempDir, Arc<HostOptions>, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("kb/cache");
+        fs::create_dir_all(cache.join("documents")).unwrap();
+        fs::write(cache.join("documents/a.md"), "# A\n").unwrap();
+        let catalog = r#"{"title": "Tides", "documents": [{"url": "https://x.example/", "title": "A", "path": "documents/a.md"}]}"#;
+        fs::write(cache.join("catalog.json"), catalog).unwrap();
+        let host = HostOptions { project_root: folder.path().to_str().map(str::to_owned), ..HostOptions::default() };
+        let host = Arc::new(host);
+        let uri = resources::list(&host).unwrap().pop().unwrap().uri;
+        (folder, host, uri)
+    }
+
+    fn done<T>(work: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+    }
+
+    #[test]
+    fn a_list_has_pages_and_a_foreign_cursor_is_refused() {
+        let (_folder, host, uri) = host();
+        let resources = Resources::new(host);
+        let list = |cursor: Option<&str>| {
+            let page = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor.to_owned())));
+            done(resources.list(page))
+        };
+        let all = list(None).unwrap();
+        assert_eq!((all.resources.len(), all.next_cursor), (2, None));
+        assert_eq!((all.resources[1].uri.as_str(), all.resources[1].name.as_str()), (uri.as_str(), "a.md"));
+        assert_eq!(list(Some("1")).unwrap().resources.len(), 1);
+        assert!(list(Some("99")).unwrap().resources.is_empty());
+        for cursor in ["", "-1", "x", "\u{ff11}"] {
+            assert_eq!(list(Some(cursor)).unwrap_err().code, ErrorCode::INVALID_PARAMS, "{cursor}");
+        }
+    }
+
+    #[test]
+    fn a_resource_is_read_or_its_error_has_a_code() {
+        let (folder, host, uri) = host();
+        let resources = Resources::new(host);
+        let read = done(resources.read(uri)).unwrap();
+        assert!(serde_json::to_string(&read).unwrap().contains("# A"));
+        let other = folder.path().join("kb/cache/other.md");
+        fs::write(&other, "secret").unwrap();
+        for uri in [format!("file://{}", other.display()), "https://x.example/".to_owned(), String::new()] {
+            let error = done(resources.read(uri)).unwrap_err();
+            assert_eq!(error.code, ErrorCode::RESOURCE_NOT_FOUND);
+            assert!(error.data.is_some_and(|data| data["error_code"].is_string()));
+        }
+        assert_eq!(not_found(INTERNAL_ERROR.error("x")).code, ErrorCode::INTERNAL_ERROR);
+    }
+
+    #[test]
+    fn a_change_before_the_first_look_is_told() {
+        let (folder, host, uri) = host();
+        let now = SystemTime::now();
+        let uris = [uri.clone()];
+        let since = |since| WatchedResources::of(&host, &uris, true, since).unwrap();
+        // The document was written just now.
+        assert_eq!(since(Some(now)).resources[0].2, None);
+        let (quiet, later) = (since(None), since(Some(now + Duration::from_mins(1))));
+        assert!(quiet.resources[0].2.is_some() && later.resources[0].2.is_some());
+        assert_eq!(quiet.catalogs.map(|catalogs| catalogs.len()), Some(1));
+        assert!(WatchedResources::of(&host, &["file:///none".to_owned()], false, None).is_err());
+        fs::write(folder.path().join("kb/cache/documents/a.md"), "# B and more\n").unwrap();
+        let mut watched = since(None);
+        watched.resources[0].2 = resources::stamp(&folder.path().join("none"));
+        assert!(matches!(done(watched.next()), Change::Resource(changed) if changed == uri));
+    }
+}

@@ -153,3 +153,43 @@ fn link(program: &Path, path: &Path) -> io::Result<()> {
 fn link(program: &Path, path: &Path) -> io::Result<()> {
     fs::hard_link(program, path).or_else(|_| fs::copy(program, path).map(drop))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_made_once_and_only_links_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().join("bin");
+        let act = |remove| run(Some(dir.clone()), remove).unwrap();
+        let all: Vec<_> = names().collect();
+        let made = act(false);
+        assert_eq!((&made.links, made.unchanged), (&all, 0));
+        assert_eq!((act(false).links.len(), act(false).unchanged), (0, all.len()));
+        let program = env::current_exe().and_then(fs::canonicalize).unwrap();
+        // A person's own file, a link to an older place of this program, and one to another program.
+        let at = |index: usize| dir.join(&all[index]);
+        for index in 0..3 {
+            fs::remove_file(at(index)).unwrap();
+        }
+        fs::write(at(0), "#!/bin/sh\n").unwrap();
+        link(&folder.path().join("gone").join(program.file_name().unwrap()), &at(1)).unwrap();
+        link(Path::new("/bin/sh"), &at(2)).unwrap();
+        let again = act(false);
+        assert_eq!((again.links, again.kept), (vec![all[1].clone()], vec![all[0].clone(), all[2].clone()]));
+        assert_eq!(fs::canonicalize(at(1)).unwrap(), program);
+        let removed = act(true);
+        assert_eq!((removed.links.len(), removed.kept.len()), (all.len() - 2, 2));
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 2);
+        assert!(act(true).links.is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        assert!(run(Some(folder.path().join("file/bin")), false).err().unwrap().is(CANNOT_LINK));
+        assert!(run(Some(folder.path().join("none")), true).err().unwrap().is(CANNOT_LINK));
+    }
+}

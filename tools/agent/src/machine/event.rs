@@ -124,3 +124,45 @@ pub(crate) enum Note {
     /// The same call had the same result repeatedly.
     Repeated,
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_str, json, to_value};
+
+    use super::*;
+
+    #[test]
+    fn events_of_older_conversations_are_read() {
+        for (line, expected) in [
+            (r#"{"type":"user","text":"潮\n"}"#, Event::User { text: "潮\n".to_owned() }),
+            (r#"{"type":"note","note":"judge","text":""}"#, Event::Note { note: Note::Review, text: String::new() }),
+            (r#"{"type":"interrupted"}"#, Event::Interrupted { text: String::new() }),
+            (r#"{"type":"checked"}"#, Event::Checked),
+            (
+                r#"{"type":"summary","cut":2,"text":"S","strict":false}"#,
+                Event::Summary { cut: 2, text: "S".to_owned(), strict: false, usage: Usage::default(), failure: None },
+            ),
+            (
+                r#"{"type":"approval","id":"1","decision":"denied","reason":"no"}"#,
+                Event::Approval { id: "1".to_owned(), decision: Decision::Denied, reason: "no".to_owned() },
+            ),
+        ] {
+            assert_eq!(from_str::<Event>(line).unwrap(), expected, "{line}");
+        }
+        for line in
+            ["{}", r#"{"type":"unknown"}"#, r#"{"type":"check"}"#, r#"{"type":"note","note":"x","text":""}"#, "[]"]
+        {
+            assert!(from_str::<Event>(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_empty_is_not_written() {
+        let event = Event::Interrupted { text: String::new() };
+        assert_eq!(to_value(&event).unwrap(), json!({"type": "interrupted"}));
+        let results = vec![("1".to_owned(), "short".to_owned())];
+        let event = Event::Shortened { results };
+        assert_eq!(to_value(&event).unwrap(), json!({"type": "shortened", "results": [["1", "short"]]}));
+        assert_eq!(from_str::<Event>(&to_value(&event).unwrap().to_string()).unwrap(), event);
+    }
+}

@@ -196,3 +196,57 @@ fn existing<const N: usize>(folder: &Path, names: [&str; N]) -> PathBuf {
     let found = paths.iter().find(names_it).or(paths.iter().find(|path| path.exists())).or(paths.last());
     found.cloned().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn folders(home: &Path) -> Folders {
+        Folders { home: home.to_owned(), config: home.join(".config") }
+    }
+
+    #[test]
+    fn every_client_is_configured_below_the_home_and_first_with_the_server() {
+        let home = tempfile::tempdir().unwrap();
+        let server = Server::of_process(false).unwrap();
+        // A person's own variables move the files of these clients.
+        let is_moved = |variables: &[&str]| variables.iter().any(|name| absolute(name).is_some());
+        for client in &CLIENTS {
+            if is_moved(&["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"]) {
+                continue;
+            }
+            let planned = || client.files(&folders(home.path()), &server);
+            let changes = |remove| {
+                let changes = planned().into_iter().filter_map(|file| file.change(remove, false).unwrap());
+                changes.map(|change| change.write().unwrap()).count()
+            };
+            let count = planned().len();
+            // A second run has nothing to write, and its removal leaves nothing of it.
+            assert_eq!((changes(false), changes(false)), (count, 0), "{}", client.name);
+            let commands: Vec<_> = planned().iter().map(|file| file.command().unwrap()).collect();
+            assert_eq!(commands[0].as_deref(), Some(server.command.as_str()), "{}", client.name);
+            assert!(commands[1..].iter().all(Option::is_none), "{}", client.name);
+            assert_eq!((changes(true), changes(true)), (count, 0), "{}", client.name);
+        }
+    }
+
+    #[test]
+    fn clients_have_names_of_their_own() {
+        let names: BTreeSet<_> = CLIENTS.iter().map(|client| client.name).collect();
+        assert_eq!(names.len(), CLIENTS.len());
+        assert!(CLIENTS.iter().all(|client| !client.programs.is_empty() && client.use_of_workflows.contains("rag")));
+    }
+
+    #[test]
+    fn the_file_that_names_this_program_is_changed_before_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let chosen = || existing(folder.path(), ["a.jsonc", "a.json"]).file_name().unwrap().to_owned();
+        assert_eq!(chosen(), "a.json");
+        fs::write(folder.path().join("a.jsonc"), "{}").unwrap();
+        assert_eq!(chosen(), "a.jsonc");
+        fs::write(folder.path().join("a.json"), format!("{{\"{NAME}\": 1}}")).unwrap();
+        assert_eq!(chosen(), "a.json");
+    }
+}

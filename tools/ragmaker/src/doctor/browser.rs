@@ -181,3 +181,45 @@ fn fonts() -> Check {
         "Install a font such as fonts-noto-cjk (Debian) or google-noto-sans-cjk-fonts (Fedora).",
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+    use crate::doctor::Status;
+
+    #[test]
+    fn a_driver_fits_the_browser_of_its_major_version() {
+        assert!(versions("131.0.6778.85", "131.0.1.2").is_none() && versions("131", "131.0").is_none());
+        let check = versions("132.0.6834.83", "131.0.6778.85").unwrap();
+        assert_eq!(check.status, Status::Problem);
+        assert!(check.found.contains("131") && check.advice.unwrap().ends_with("ChromeDriver 132."), "{}", check.found);
+    }
+
+    #[test]
+    fn a_program_that_is_there_has_a_version() {
+        let at = PathBuf::from("/usr/bin/x");
+        assert_eq!(
+            installed(Program::Chromium, &Ok((Some("131.0".to_owned()), at.clone()))).found,
+            "131.0 (/usr/bin/x)"
+        );
+        let silent = installed(Program::ChromeDriver, &Ok((None, at)));
+        assert!(silent.status == Status::Problem && silent.advice.unwrap().contains("/usr/bin/x --version"));
+    }
+
+    #[test]
+    fn the_page_of_the_check_is_served() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || serve(&listener));
+        for _ in 0..2 {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+            assert!(head.contains(&format!("Content-Length: {}", body.len())) && body.contains(TITLE), "{answer}");
+        }
+    }
+}

@@ -113,3 +113,28 @@ fn clients() -> Vec<Check> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Status;
+
+    #[test]
+    fn a_missing_program_is_a_note_with_its_purpose() {
+        let check = program("ragmaker-no-such-program", "reads PDFs", "Install it.");
+        assert_eq!((check.status, check.found.as_str()), (Status::Note, "it is missing; it reads PDFs"));
+        assert_eq!(check.advice.as_deref(), Some("Install it."));
+    }
+
+    #[test]
+    fn a_project_is_written_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = Project::discover(folder.path().to_str()).unwrap();
+        let check = writing(&project);
+        assert_eq!((check.status, check.advice), (Status::Ok, None), "{}", check.found);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::remove_dir(folder.path()).unwrap();
+        let gone = writing(&project);
+        assert!(gone.status == Status::Problem && gone.found.contains("cannot be written"), "{}", gone.found);
+    }
+}

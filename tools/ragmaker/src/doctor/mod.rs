@@ -141,3 +141,36 @@ fn text(checks: &[Check], problems: usize) -> String {
     };
     text + &format!("\n{}, {}\n", count(problems, "problem"), count(notes, "note"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_marks_problems_and_counts_them() {
+        let checks = [
+            Check::ok("git", "fetches repositories"),
+            Check::note("display", "there is none", "Set DISPLAY."),
+            Check::problem("project", "two\nlines \u{1b}[2J", "Make it writable."),
+        ];
+        let text = text(&checks, 1);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("ok       git") && lines[1].starts_with("note     display"), "{text}");
+        assert_eq!(lines[2].trim(), "Set DISPLAY.");
+        assert!(lines[3].starts_with("PROBLEM  project") && lines[4].trim_start().starts_with("lines"), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        assert_eq!(lines.last(), Some(&"1 problem, 1 note"));
+        assert!(super::text(&[], 0).ends_with("\nno problems, no notes\n"));
+        let two = [Check::problem("a", "b", "c"), Check::problem("a", "b", "c")];
+        assert!(super::text(&two, 2).ends_with("\n2 problems, no notes\n"));
+    }
+
+    #[test]
+    fn a_check_for_programs_says_how_it_ended() {
+        let json = |check: &Check| serde_json::to_value(check).unwrap();
+        assert_eq!(json(&Check::ok("a", "b"))["advice"], serde_json::Value::Null);
+        let failed = Check::failed("a", &CHECKS_FAILED.error("why"));
+        assert_eq!((&json(&failed)["status"], &json(&failed)["found"]), (&"problem".into(), &"why".into()));
+        assert!(failed.advice.is_some_and(|advice| !advice.is_empty()));
+    }
+}

@@ -145,3 +145,69 @@ fn rendered(command: Command, more: &Roff) -> std::io::Result<Vec<u8>> {
     more.to_writer(&mut page)?;
     Ok(page)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn programs() -> Vec<Program> {
+        let program = |name: &str, is_executable, usage| Program { name: name.to_owned(), is_executable, usage };
+        let manuals = manuals();
+        let place = manuals.iter().position(|manual| manual.command == "ragmaker-read-file").unwrap();
+        let read = ragmaker_registry::usages().swap_remove(place);
+        vec![program("read-file", true, read), program("man", false, usage())]
+    }
+
+    fn page_of(name: &str) -> String {
+        let arguments = Arguments { command: Some(name.to_owned()), dir: None };
+        run(&arguments, &programs()).unwrap()
+    }
+
+    #[test]
+    fn a_command_is_found_by_each_of_its_names() {
+        let programs = programs();
+        for name in ["read-file", "ragmaker-read-file", "read_file"] {
+            assert_eq!(named(name, &programs).unwrap().name, "read-file", "{name}");
+        }
+        for name in ["", "read", "\u{6f6e}"] {
+            let error = named(name, &programs).err().unwrap();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["value"] == name, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_synopsis_shows_what_is_required() {
+        let programs = programs();
+        assert_eq!(
+            synopsis(&programs[0]),
+            "ragmaker read-file --path PATH [OPTION]...\nragmaker-read-file --path PATH [OPTION]..."
+        );
+        assert_eq!(synopsis(&programs[1]), "ragmaker man [OPTION]... [COMMAND]");
+    }
+
+    #[test]
+    fn a_page_of_a_tool_has_its_errors_and_exit_statuses() {
+        let page = page_of("read-file");
+        for part in [".TH", "SYNOPSIS", "ERRORS", "FILE_NOT_FOUND", "EXIT STATUS", "SEE ALSO"] {
+            assert!(page.contains(part), "{part}");
+        }
+        let own = page_of("man");
+        assert!(own.contains("SYNOPSIS") && !own.contains("EXIT STATUS"));
+        let overview = page_of("ragmaker");
+        assert!(
+            overview.contains("ENVIRONMENT")
+                && overview.contains("RAGMAKER_PROJECT_ROOT")
+                && overview.contains("COMMANDS")
+        );
+    }
+
+    #[test]
+    fn every_page_is_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        run(&Arguments { command: None, dir: Some(folder.path().join("man1")) }, &programs()).unwrap();
+        let mut names: Vec<_> =
+            std::fs::read_dir(folder.path().join("man1")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["ragmaker-man.1", "ragmaker-read-file.1", "ragmaker.1"]);
+    }
+}
