@@ -71,10 +71,10 @@ pub struct Args {
     #[argh(switch)]
     #[serde(skip)]
     pub any_status: bool,
-    /// number of threads for a stream (default: 1)
+    /// number of threads for a stream, from 1 to 256 (default: 1)
     #[argh(option)]
     #[serde(skip)]
-    pub jobs: Option<NonZeroUsize>,
+    pub jobs: Option<stream::Jobs>,
     /// timeout in milliseconds for a page of a stream (default: 1000)
     #[argh(option)]
     #[serde(skip)]
@@ -261,7 +261,7 @@ impl Args {
         Ok(stream::Settings {
             form,
             content,
-            jobs: self.jobs.unwrap_or(NonZeroUsize::MIN),
+            jobs: self.jobs.unwrap_or(stream::Jobs::new(1)),
             timeout: Duration::from_millis(self.timeout_ms.unwrap_or(1000)),
             max_bytes: self.max_bytes.unwrap_or(20_000_000),
             max_failures: self.max_failures,

@@ -145,6 +145,8 @@ fn conflicting_flags_are_refused() {
         &["--jsonl", "--any-status"],
         &["--jsonl", "--selector", "p["],
         &["--jsonl", "--jobs", "0"],
+        &["--jsonl", "--jobs", "257"],
+        &["--jsonl", "--jobs", "99999999999"],
         &["--jobs", "2"],
         &["--arguments", r#"{"jsonl": true}"#],
     ] {
@@ -153,6 +155,50 @@ fn conflicting_flags_are_refused() {
         let error: Value = serde_json::from_slice(&output.stderr).unwrap();
         assert_eq!(error["error_code"], "ARGUMENT_ERROR");
     }
+}
+
+#[test]
+fn a_short_line_is_answered_before_the_next_is_sent() {
+    let mut child = command(&["--jsonl", "--jobs", "256"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(b"\n").unwrap();
+    let mut record = String::new();
+    stdout.read_line(&mut record).unwrap();
+    assert!(record.contains("INVALID_RECORD"), "{record}");
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a_byte_order_mark_is_skipped() {
+    let mark = "\u{feff}".as_bytes();
+    let input = [mark, &pages(2)].concat();
+    for input in [input.clone(), gzip(&input)] {
+        let ids: Vec<Value> = records(&["--jsonl"], &input).iter().map(|record| record["id"].clone()).collect();
+        assert_eq!(ids, [0, 1]);
+    }
+    assert!(records(&["--jsonl"], mark).is_empty());
+}
+
+#[test]
+fn a_truncated_archive_ends_with_an_error() {
+    let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{PAGE}");
+    let length = block.len();
+    let record = format!("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: {length}\r\n\r\n{block}\r\n\r\n");
+    let record = record.as_bytes();
+    for whole in [[gzip(record), gzip(record)].concat(), [record, record].concat()] {
+        let output = run(&["--warc"], &whole[..whole.len() - 20]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let error: Value = serde_json::from_slice(&output.stderr).unwrap();
+        assert_eq!(error["error_code"], "INPUT_BROKEN", "{error}");
+        let converted = lines(&output.stdout);
+        assert_eq!(converted.len(), 2, "{converted:?}");
+        assert_eq!(converted[0]["title"], "Tides");
+        assert_eq!(converted[1]["error"]["error_code"], "INVALID_RECORD");
+    }
+    // With the largest limit, a page is not too large.
+    assert_eq!(records(&["--warc", "--max-bytes", &usize::MAX.to_string()], record)[0]["title"], "Tides");
 }
 
 #[test]
@@ -181,6 +227,7 @@ fn an_archive_is_converted() {
     assert!(converted[0]["text"].as_str().unwrap().contains("(https://x.example/a/two)"));
     assert_eq!(converted[0]["metadata"]["warc"]["http_status"], 200);
     assert_eq!(converted[1]["error"]["error_code"], "INVALID_RECORD");
+    assert!(converted[1]["metadata"]["warc"]["http_status"].is_null(), "{}", converted[1]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("archive.warc.gz");
     std::fs::write(&file, &archive).unwrap();

@@ -13,6 +13,9 @@ pub(super) const GZIP: [u8; 3] = [0x1F, 0x8B, 8];
 /// The first bytes of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
+/// The byte order mark of UTF-8.
+const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
 /// The number of bytes of a zstd frame that are decoded together.
 const PART: usize = 1 << 16;
 
@@ -21,20 +24,31 @@ type PeekedStream<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// `input`, decompressed if it starts with the signature of a compressed format.
 pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    let (input, start) = peeked(input)?;
-    Ok(if start.starts_with(&GZIP) {
+    let (input, start) = peeked(input, &[&GZIP, &ZSTD])?;
+    Ok(if start == GZIP {
         Box::new(BufReader::with_capacity(PART, MultiGzDecoder::new(input)))
-    } else if start.starts_with(&ZSTD) {
+    } else if start == ZSTD {
         Box::new(BufReader::with_capacity(PART, Frames { input, decoder: FrameDecoder::new(), within: false }))
     } else {
         Box::new(input)
     })
 }
 
-/// `input` from its start, and its first four bytes, or fewer if it is shorter.
-pub(super) fn peeked<R: BufRead>(mut input: R) -> io::Result<(PeekedStream<R>, Vec<u8>)> {
+/// `input` without the byte order mark at its start.
+pub(super) fn without_bom(input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    let (input, start) = peeked(input, &[&BOM])?;
+    Ok(if start == BOM { Box::new(input.into_inner().1) } else { Box::new(input) })
+}
+
+/// `input` from its start, and its first bytes: one of `signatures`, or as many as tell that it starts with none. A
+/// client that waits for the answer to a short line sends no more bytes.
+pub(super) fn peeked<R: BufRead>(mut input: R, signatures: &[&[u8]]) -> io::Result<(PeekedStream<R>, Vec<u8>)> {
     let mut start = vec![];
-    input.by_ref().take(4).read_to_end(&mut start)?;
+    while signatures.iter().any(|signature| signature.starts_with(&start) && signature.len() > start.len()) {
+        if input.by_ref().take(1).read_to_end(&mut start)? == 0 {
+            break;
+        }
+    }
     Ok((Cursor::new(start.clone()).chain(input), start))
 }
 
@@ -65,7 +79,10 @@ impl<R: BufRead> Read for Frames<R> {
                 Ok(()) => self.within = true,
                 // A skippable frame with metadata.
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame { length, .. })) => {
-                    io::copy(&mut self.input.by_ref().take(length.into()), &mut io::sink())?;
+                    let length = u64::from(length);
+                    if io::copy(&mut self.input.by_ref().take(length), &mut io::sink())? < length {
+                        return Err(io::ErrorKind::UnexpectedEof.into());
+                    }
                 }
                 Err(error) => return Err(io::Error::other(error)),
             }
@@ -111,9 +128,29 @@ mod tests {
 
     #[test]
     fn damage_is_an_error() {
-        for mut whole in [gzip("text text"), zstd("text text")] {
+        let skipped = [0x50, 0x2A, 0x4D, 0x18, 9, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+        for mut whole in [gzip("text text"), zstd("text text"), [&zstd("text")[..], &skipped].concat()] {
             whole.truncate(whole.len() - 5);
             assert!(read(whole).is_err());
         }
+    }
+
+    #[test]
+    fn only_a_byte_order_mark_at_the_start_is_skipped() {
+        for (bytes, expected) in
+            [("\u{feff}{}\n\u{feff}{}", "{}\n\u{feff}{}"), ("\u{feff}", ""), ("\u{feee}x", "\u{feee}x"), ("{", "{")]
+        {
+            let mut text = String::new();
+            without_bom(Cursor::new(bytes)).unwrap().read_to_string(&mut text).unwrap();
+            assert_eq!(text, expected);
+        }
+    }
+
+    #[test]
+    fn no_more_is_read_than_tells_the_format() {
+        let (_, start) = peeked(&b"{}\n"[..], &[&GZIP, &ZSTD]).unwrap();
+        assert_eq!(start, b"{");
+        let (_, start) = peeked(&gzip("x")[..], &[&GZIP, &ZSTD]).unwrap();
+        assert_eq!(start, GZIP);
     }
 }

@@ -110,7 +110,7 @@ fn is_zlib(bytes: &[u8]) -> bool {
 
 fn decompressed(from: impl Read, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![];
-    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    from.take((most as u64).saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
 }
 

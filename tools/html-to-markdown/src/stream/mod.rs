@@ -8,17 +8,17 @@ mod codes;
 mod compression;
 mod http;
 mod lines;
+mod members;
 mod pool;
 mod record;
 mod warc;
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
-    num::NonZeroUsize,
     time::Duration,
 };
 
-use ragmaker_tool::{Code, Error, OUTPUT_ERROR, json::Charset};
+use ragmaker_tool::{Bounded, Code, Error, OUTPUT_ERROR, json::Charset};
 
 pub(crate) use codes::{INVALID_RECORD, PAGE_TIMEOUT};
 pub use record::Content;
@@ -32,6 +32,9 @@ pub const TOO_MANY_FAILURES: Code =
 /// The input is truncated or damaged.
 pub const INPUT_BROKEN: Code =
     Code::new("INPUT_BROKEN", "Check that the input is complete. The records before the damage were converted.");
+
+/// The number of pages that are converted in parallel. Each has a thread, and up to three pages in memory.
+pub type Jobs = Bounded<1, 256>;
 
 /// The format of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +56,7 @@ pub struct Settings {
     /// The part of each page that is converted.
     pub content: Content,
     /// The number of pages that are converted in parallel.
-    pub jobs: NonZeroUsize,
+    pub jobs: Jobs,
     /// The time limit for a page.
     pub timeout: Duration,
     /// The largest page, in bytes.
@@ -83,7 +86,7 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
         failures += usize::from(output.failed);
         if max_failures.is_some_and(|most| failures > most) { Err(Stop::Failures(failures)) } else { Ok(()) }
     };
-    let pool = Pool { jobs: jobs.get(), timeout };
+    let pool = Pool { jobs: jobs.index(), timeout };
     let converter = Converter { content, max_bytes, charset: Charset::from_env() };
     let records = records(input, form, max_bytes).map_err(Stop::Input);
     match records.and_then(|records| pool.run(records, converter, write)) {
@@ -104,7 +107,10 @@ fn records(
     max_bytes: usize,
 ) -> io::Result<Box<dyn Iterator<Item = io::Result<Item>> + Send>> {
     Ok(match form {
-        InputFormat::JsonLines => Box::new(lines::InputLines::new(compression::decoded(input)?, max_bytes)),
+        InputFormat::JsonLines => {
+            let text = compression::without_bom(compression::decoded(input)?)?;
+            Box::new(lines::InputLines::new(text, max_bytes))
+        }
         InputFormat::Warc { any_status } => {
             let records = warc::Records::new(input, any_status, max_bytes)?;
             Box::new(records.map(|response| response.map(Item::Response)))

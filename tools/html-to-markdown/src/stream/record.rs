@@ -1,8 +1,7 @@
 //! A record of the input, and its line of output.
 
-use std::{borrow::Cow, fmt, io::Write as _};
+use std::{borrow::Cow, io::Write as _};
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use ragmaker_knowledge::{decode, now};
 use ragmaker_markdown::{Document, Options, Scope, convert};
 use ragmaker_text::INPUT_TOO_LARGE;
@@ -10,16 +9,15 @@ use ragmaker_tool::{
     Error,
     json::{Charset, write_line},
 };
-use serde::{
-    Deserializer as _, Serialize, Serializer,
-    de::{MapAccess, Visitor},
-    ser::SerializeMap,
-};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::value::{RawValue, to_raw_value};
 use sha2::{Digest, Sha256};
 use url::Url;
 
-use super::{codes::INVALID_RECORD, warc::Response};
+use super::{
+    members::{self, Member},
+    warc::Response,
+};
 
 /// The names of our members in `metadata`. Input members with these names are moved to `input`.
 const OWN: [&str; 13] = [
@@ -86,27 +84,29 @@ pub(super) struct Converter {
 
 /// The data of a record before its page is converted.
 #[derive(Debug, Default)]
-struct RecordData<'a> {
-    id: Option<Cow<'a, RawValue>>,
-    url: Option<Cow<'a, str>>,
+pub(super) struct RecordData<'a> {
+    pub(super) id: Option<Cow<'a, RawValue>>,
+    pub(super) url: Option<Cow<'a, str>>,
+    /// The checksum of the page's bytes, if they are known.
+    sha256: Option<String>,
     warc: Option<WarcData<'a>>,
     /// Unknown members, which are passed through.
-    rest: Vec<(Cow<'a, str>, &'a RawValue)>,
+    pub(super) rest: Vec<Member<'a>>,
 }
 
 /// The data of a WARC record about its page.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct WarcData<'a> {
     date: Option<&'a str>,
-    http_status: u16,
+    http_status: Option<u16>,
 }
 
 /// A page to convert.
-struct InputPage<'a> {
-    bytes: Cow<'a, [u8]>,
+pub(super) struct InputPage<'a> {
+    pub(super) bytes: Cow<'a, [u8]>,
     /// Whether the page is valid UTF-8 already, so no charset must be detected.
-    is_text: bool,
-    content_type: Option<String>,
+    pub(super) is_text: bool,
+    pub(super) content_type: Option<String>,
 }
 
 /// A converted page.
@@ -118,16 +118,7 @@ struct Converted {
 impl Converter {
     /// Converts `item` to a line of output.
     pub(super) fn convert(&self, item: &Item) -> OutputLine {
-        let mut members = vec![];
-        let (mut known, page) = match item {
-            Item::Cut { .. } => return self.failure(item, &INVALID_RECORD.error("the line was cut")),
-            Item::Line(line) => {
-                let read = read_members(line, &mut members);
-                let (known, page) = of_members(members);
-                (known, read.and(page))
-            }
-            Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
-        };
+        let (known, page) = self.read(item);
         let page = page.and_then(|page| {
             if page.bytes.len() <= self.max_bytes {
                 return Ok(page);
@@ -135,29 +126,31 @@ impl Converter {
             let message = format!("the page has {} bytes: more than {}", page.bytes.len(), self.max_bytes);
             Err(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))
         });
-        let page = match page {
-            Ok(page) => page,
-            Err(error) => return self.line(&known, None, Err(&error)),
-        };
-        let sha256 = hex(Sha256::digest(&page.bytes));
-        if known.id.is_none() {
-            let url = known.url.as_deref().unwrap_or_default();
-            let digest = Sha256::new_with_prefix(url).chain_update(&page.bytes).finalize();
-            known.id = to_raw_value(&hex(digest)).ok().map(Cow::Owned);
-        }
-        let converted = self.page(&page, known.url.as_deref());
-        self.line(&known, Some(sha256), converted.as_ref())
+        let converted = page.and_then(|page| self.page(&page, known.url.as_deref()));
+        self.line(&known, converted.as_ref())
     }
 
     /// The line for an `item` that cannot be converted.
     pub(super) fn failure(&self, item: &Item, error: &Error) -> OutputLine {
-        let mut members = vec![];
-        let (known, error) = match item {
-            Item::Line(line) => (data_of_line(line, &mut members), error),
-            Item::Cut { start, error } => (data_of_line(start, &mut members), error),
-            Item::Response(response) => (of_response(response), error),
+        self.line(&self.read(item).0, Err(error))
+    }
+
+    /// The data of `item`, and its page.
+    fn read<'a>(&self, item: &'a Item) -> (RecordData<'a>, Result<InputPage<'a>, Error>) {
+        let (mut known, page) = match item {
+            Item::Line(line) => members::read(line),
+            Item::Cut { start, error } => (members::read(start).0, Err(error.clone())),
+            Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
         };
-        self.line(&known, None, Err(error))
+        if let Ok(page) = &page {
+            known.sha256 = Some(hex(Sha256::digest(&page.bytes)));
+            if known.id.is_none() {
+                let url = known.url.as_deref().unwrap_or_default();
+                let digest = Sha256::new_with_prefix(url).chain_update(&page.bytes).finalize();
+                known.id = to_raw_value(&hex(digest)).ok().map(Cow::Owned);
+            }
+        }
+        (known, page)
     }
 
     fn page(&self, page: &InputPage<'_>, url: Option<&str>) -> Result<Converted, Error> {
@@ -180,12 +173,7 @@ impl Converter {
         Ok(Converted { document, charset })
     }
 
-    fn line(
-        &self,
-        known: &RecordData<'_>,
-        sha256: Option<String>,
-        converted: Result<&Converted, &Error>,
-    ) -> OutputLine {
+    fn line(&self, known: &RecordData<'_>, converted: Result<&Converted, &Error>) -> OutputLine {
         let document = converted.ok().map(|converted| &converted.document);
         let mut metadata = vec![];
         if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = converted {
@@ -194,7 +182,7 @@ impl Converter {
             metadata.extend([("published", own(&page.published)), ("author", own(&page.author))]);
             metadata.extend([("site_name", own(&page.site_name)), ("charset", own(charset))]);
         }
-        metadata.extend(sha256.map(|sha256| ("sha256", own(&sha256))));
+        metadata.extend(known.sha256.as_ref().map(|sha256| ("sha256", own(sha256))));
         metadata.extend([("extractor", own(env!("CARGO_PKG_NAME"))), ("version", own(env!("CARGO_PKG_VERSION")))]);
         metadata.extend(known.warc.map(|warc| ("warc", own(&warc))));
         let record = Record {
@@ -240,7 +228,7 @@ struct Failure<'a> {
 /// The metadata of a record.
 struct Metadata<'a> {
     own: Vec<(&'static str, Box<RawValue>)>,
-    rest: &'a [(Cow<'a, str>, &'a RawValue)],
+    rest: &'a [Member<'a>],
 }
 
 impl Serialize for Metadata<'_> {
@@ -261,7 +249,7 @@ impl Serialize for Metadata<'_> {
 }
 
 /// The members of `metadata.input`.
-struct Group<'a>(Vec<&'a (Cow<'a, str>, &'a RawValue)>);
+struct Group<'a>(Vec<&'a Member<'a>>);
 
 impl Serialize for Group<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -273,90 +261,12 @@ fn own(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_default()
 }
 
-/// Reads the members of the JSON object on a line. The members before a syntax error stay in `members`.
-fn read_members<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> Result<(), Error> {
-    struct Members<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
-
-    impl<'a> Visitor<'a> for Members<'_, 'a> {
-        type Value = ();
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'a>>(self, mut object: A) -> Result<(), A::Error> {
-            while let Some((name, value)) = object.next_entry::<String, _>()? {
-                // Of duplicate names, the last one counts.
-                self.0.retain(|(earlier, _)| *earlier != name);
-                self.0.push((name.into(), value));
-            }
-            Ok(())
-        }
-    }
-
-    let mut json = serde_json::Deserializer::from_slice(line);
-    let read = json.deserialize_map(Members(members)).and_then(|()| json.end());
-    read.map_err(|error| INVALID_RECORD.error(format!("the line is not a JSON object: {error}")))
-}
-
-fn data_of_line<'a>(line: &'a [u8], members: &mut Vec<(Cow<'a, str>, &'a RawValue)>) -> RecordData<'a> {
-    // The members before a syntax error are used.
-    let _ = read_members(line, members);
-    of_members(std::mem::take(members)).0
-}
-
-/// Separates the data of a line and its page.
-fn of_members<'a>(members: Vec<(Cow<'a, str>, &'a RawValue)>) -> (RecordData<'a>, Result<InputPage<'a>, Error>) {
-    let mut known = RecordData::default();
-    let (mut html, mut encoded, mut charset) = (None, None, None);
-    let mut wrong = None;
-    for (name, value) in members {
-        let mut text = |value: &'a RawValue| {
-            let text = serde_json::from_str::<Option<Text<'a>>>(value.get());
-            let text =
-                text.map_err(|_| wrong.get_or_insert_with(|| INVALID_RECORD.error(format!("{name} is not a text"))));
-            text.ok().flatten().map(|text| text.0)
-        };
-        match &*name {
-            "id" => known.id = Some(value).filter(|value| value.get() != "null").map(Cow::Borrowed),
-            "url" => known.url = text(value),
-            "html" => html = text(value),
-            "html_base64" => encoded = text(value),
-            "charset" => charset = text(value),
-            _ => known.rest.push((name, value)),
-        }
-    }
-    let page = match (wrong, encoded, html) {
-        (Some(error), ..) => Err(error),
-        (None, Some(text), _) => STANDARD
-            .decode(&*text)
-            .map(|bytes| InputPage {
-                bytes: bytes.into(),
-                is_text: false,
-                content_type: charset.map(|charset| format!("text/html; charset={charset}")),
-            })
-            .map_err(|error| INVALID_RECORD.error(format!("html_base64 cannot be decoded: {error}"))),
-        (None, None, Some(Cow::Borrowed(text))) => {
-            Ok(InputPage { bytes: text.as_bytes().into(), is_text: true, content_type: None })
-        }
-        (None, None, Some(Cow::Owned(text))) => {
-            Ok(InputPage { bytes: text.into_bytes().into(), is_text: true, content_type: None })
-        }
-        (None, None, None) => Err(INVALID_RECORD.error("there is neither html nor html_base64")),
-    };
-    (known, page)
-}
-
-/// A text, borrowed if it contains no escapes.
-#[derive(serde::Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
 fn of_response(response: &Response) -> RecordData<'_> {
     RecordData {
         id: response.id.as_ref().and_then(|id| to_raw_value(id).ok()).map(Cow::Owned),
         url: response.url.as_deref().map(Cow::Borrowed),
         warc: Some(WarcData { date: response.date.as_deref(), http_status: response.status }),
-        rest: vec![],
+        ..RecordData::default()
     }
 }
 
@@ -376,6 +286,7 @@ fn hex(digest: impl AsRef<[u8]>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base64::{Engine, engine::general_purpose::STANDARD};
     use serde_json::{Value, json};
 
     use super::*;
@@ -445,6 +356,8 @@ mod tests {
             (r#"{"id": 1, "html": 2, "k": 3}"#.to_owned(), json!(1), "INVALID_RECORD"),
             (r#"{"id": 1, "html": null}"#.to_owned(), json!(1), "INVALID_RECORD"),
             (r#"{"id": 1, "html_base64": "?"}"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html": "<p>a", "html_base64": 5}"#.to_owned(), json!(1), "INVALID_RECORD"),
+            (r#"{"id": 1, "html": ["<p>a"]}"#.to_owned(), json!(1), "INVALID_RECORD"),
             (r#"{"id": 1, "html": "<p> "}"#.to_owned(), json!(1), "EMPTY_CONTENT"),
             (format!(r#"{{"id": 1, "html": "{big}"}}"#), json!(1), "INPUT_TOO_LARGE"),
             (json!({"id": 1, "html_base64": STANDARD.encode(b"%PDF-1.7")}).to_string(), json!(1), "NOT_TEXT"),
@@ -458,5 +371,40 @@ mod tests {
         let output = converter().convert(&cut);
         let record: Value = serde_json::from_slice(&output.line).unwrap();
         assert_eq!((&record["id"], &record["error"]["message"]), (&json!(5), &json!("long")));
+    }
+
+    #[test]
+    fn html_is_ignored_beside_html_base64() {
+        for html in ["5", "null", r#""<p>no""#] {
+            let record = convert_line(&format!(r#"{{"html": {html}, "html_base64": "PHA+eA=="}}"#));
+            assert_eq!(record["text"], "x\n", "{record}");
+        }
+        assert_eq!(convert_line(r#"{"html": "<p>x", "html_base64": null}"#)["text"], "x\n");
+    }
+
+    #[test]
+    fn a_lone_surrogate_is_replaced() {
+        let record = convert_line(r#"{"url": "u\udfff", "html": "<p>a\ud800b \ud83d\ude00 \ud83d\n\u00e9"}"#);
+        assert_eq!(record["text"], "a\u{fffd}b \u{1f600} \u{fffd} \u{e9}\n", "{record}");
+        assert_eq!(record["url"], "u\u{fffd}");
+    }
+
+    #[test]
+    fn a_page_that_was_read_has_its_checksum_and_id_in_an_error() {
+        let big = format!("<p>{}", "x".repeat(1000));
+        let checksum = json!(hex(Sha256::digest(&big)));
+        let id = json!(hex(Sha256::digest(format!("u{big}"))));
+        let line = json!({"url": "u", "html": big}).to_string();
+        let record = convert_line(&line);
+        assert_eq!(record["error"]["error_code"], "INPUT_TOO_LARGE");
+        assert_eq!((&record["id"], &record["metadata"]["sha256"]), (&id, &checksum));
+        let late = converter().failure(&Item::Line(line.into()), &super::super::codes::PAGE_TIMEOUT.error("late"));
+        let record: Value = serde_json::from_slice(&late.line).unwrap();
+        assert_eq!((&record["id"], &record["metadata"]["sha256"]), (&id, &checksum));
+        // The page is not known as a whole.
+        let cut = Item::Cut { start: br#"{"url": "u", "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
+        let record: Value = serde_json::from_slice(&converter().convert(&cut).line).unwrap();
+        assert_eq!((&record["id"], &record["error"]["error_code"]), (&Value::Null, &json!("INPUT_TOO_LARGE")));
+        assert!(record["metadata"]["sha256"].is_null(), "{record}");
     }
 }

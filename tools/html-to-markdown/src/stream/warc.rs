@@ -1,11 +1,12 @@
 //! WARC records (ISO 28500), plain or compressed: the responses that are pages.
 //!
 //! In a compressed archive, each record is a separate gzip member. After a damaged member, reading continues at
-//! the next one; in a plain archive, it continues at the next line that starts a record.
+//! the next one; in a plain archive, it continues at the next line that starts a record. An archive that ends inside a
+//! record or a member was truncated, so the stream is broken.
 
 use std::{
     collections::HashMap,
-    io::{self, BufRead, BufReader, Read},
+    io::{self, BufRead, BufReader, Chain, Read},
 };
 
 use flate2::bufread::GzDecoder;
@@ -20,6 +21,8 @@ use super::{
 
 /// The longest head of a record or of an HTTP response, in bytes.
 const HEAD: usize = 64 << 10;
+/// The start of a record.
+const VERSION: &str = "WARC/";
 
 /// A response that is or may be a page.
 #[derive(Debug)]
@@ -30,8 +33,8 @@ pub(super) struct Response {
     pub(super) url: Option<String>,
     /// `WARC-Date`.
     pub(super) date: Option<String>,
-    /// The HTTP status; 0 if it is unknown.
-    pub(super) status: u16,
+    /// The HTTP status, if it is known.
+    pub(super) status: Option<u16>,
     page: Result<(Head, Vec<u8>), Error>,
 }
 
@@ -46,18 +49,31 @@ impl Response {
 /// The records of an archive.
 pub(super) struct Records {
     input: Input,
-    any_status: bool,
-    max_bytes: usize,
+    filter: RecordFilter,
+    /// Why nothing can be read after the last item.
+    broken: Option<io::Error>,
     ended: bool,
 }
 
 type Source = BufReader<Box<dyn Read + Send>>;
 
-type Member = BufReader<GzDecoder<Source>>;
+/// A gzip member of an archive.
+struct Member {
+    /// Its data. The signature of the member was read when it was found.
+    data: BufReader<GzDecoder<Chain<&'static [u8], Source>>>,
+    /// The number of records that were read from it.
+    records: usize,
+    /// Whether the start of the next record was read.
+    resumed: bool,
+}
 
 /// The input, by its compression.
 enum Input {
-    Plain(Source),
+    Plain {
+        source: Source,
+        /// Whether the start of the next record was read.
+        resumed: bool,
+    },
     /// The current member; `None` after the end of the archive.
     Members(Option<Box<Member>>),
 }
@@ -72,42 +88,65 @@ enum NextRecord {
     End,
 }
 
+/// What follows a record.
+enum Rest {
+    /// The next record, or the end.
+    Next,
+    /// The next record, whose [`VERSION`] was read to find it.
+    Resumed,
+    /// Nothing that can be read.
+    Lost(io::Error),
+}
+
 impl Records {
     /// The records of `input`; with `any_status`, also those with an HTTP status other than 200.
     pub(super) fn new(input: impl BufRead + Send + 'static, any_status: bool, max_bytes: usize) -> io::Result<Self> {
-        let (input, start) = compression::peeked(input)?;
+        let (input, start) = compression::peeked(input, &[&GZIP])?;
         let source = |input: Box<dyn Read + Send>| BufReader::with_capacity(1 << 16, input);
-        let input = if start.starts_with(&GZIP) {
-            Input::Members(Some(member(source(Box::new(input)))))
+        let input = if start == GZIP {
+            Input::Members(next_member(source(Box::new(input)))?)
         } else {
-            Input::Plain(source(Box::new(compression::decoded(input)?)))
+            Input::Plain { source: source(Box::new(compression::decoded(input)?)), resumed: false }
         };
-        Ok(Self { input, any_status, max_bytes, ended: false })
+        Ok(Self { input, filter: RecordFilter { any_status, max_bytes }, broken: None, ended: false })
     }
 
-    fn read(&mut self) -> io::Result<NextRecord> {
-        let wanted = RecordFilter { any_status: self.any_status, max_bytes: self.max_bytes };
+    fn read(&mut self) -> NextRecord {
         match &mut self.input {
-            Input::Plain(input) => match wanted.read(input)? {
-                Ok(found) => Ok(found),
-                Err(broken) => {
-                    skip_to_record(input)?;
-                    Ok(NextRecord::Record(broken))
+            Input::Plain { source, resumed } => {
+                let (found, rest) = self.filter.read(source, *resumed);
+                *resumed = matches!(rest, Rest::Resumed);
+                if let Rest::Lost(error) = rest {
+                    self.broken = Some(error);
                 }
-            },
+                found
+            }
             Input::Members(slot) => {
-                let Some(mut reader) = slot.take() else { return Ok(NextRecord::End) };
-                let (found, is_over) = match wanted.read(&mut reader) {
-                    Ok(Ok(NextRecord::End)) => (NextRecord::Other, true),
-                    Ok(Ok(found)) => (found, false),
-                    Ok(Err(broken)) => (NextRecord::Record(broken), skip_to_record(&mut reader).is_err()),
-                    Err(error) => {
-                        let error = INVALID_RECORD.error(format!("the record cannot be decompressed: {error}"));
-                        (NextRecord::Record(Box::new(Response::broken(&Headers::new(), error))), true)
+                let Some(mut member) = slot.take() else { return NextRecord::End };
+                let (found, rest) = self.filter.read(&mut member.data, member.resumed);
+                let lost = match rest {
+                    Rest::Lost(error) => Some(error),
+                    _ if matches!(found, NextRecord::End) => None,
+                    _ => {
+                        member.records += 1;
+                        member.resumed = matches!(rest, Rest::Resumed);
+                        *slot = Some(member);
+                        return found;
                     }
                 };
-                *slot = if is_over { next_member(reader.into_inner().into_inner())? } else { Some(reader) };
-                Ok(found)
+                let (_, source) = member.data.into_inner().into_inner().into_inner();
+                match (next_member(source), lost) {
+                    (Ok(Some(next)), _) => *slot = Some(next),
+                    (Ok(None), Some(error)) => {
+                        // A damaged member can be the last record. If it has several, others are lost.
+                        let is_cut = error.kind() == io::ErrorKind::UnexpectedEof;
+                        self.broken = Some(error).filter(|_| is_cut || member.records > 0);
+                    }
+                    (Ok(None), None) => {}
+                    (Err(error), _) => self.broken = Some(error),
+                }
+                // The members after this one are read next.
+                if matches!(found, NextRecord::End) { NextRecord::Other } else { found }
             }
         }
     }
@@ -118,58 +157,72 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
+            if let Some(error) = self.broken.take() {
+                self.ended = true;
+                return Some(Err(error));
+            }
             match self.read() {
-                Ok(NextRecord::Record(response)) => return Some(Ok(response)),
-                Ok(NextRecord::Other) => {}
-                Ok(NextRecord::End) => self.ended = true,
-                Err(error) => {
-                    self.ended = true;
-                    return Some(Err(error));
-                }
+                NextRecord::Record(response) => return Some(Ok(response)),
+                NextRecord::Other => {}
+                NextRecord::End => self.ended = self.broken.is_none(),
             }
         }
         None
     }
 }
 
-/// The member that starts at the position of `input`.
-fn member(input: Source) -> Box<Member> {
-    // If a member is damaged, the decoder drops the bytes that it decoded in the same call. The buffer is
-    // small, so that the head of the record is available.
-    Box::new(BufReader::with_capacity(1 << 10, GzDecoder::new(input)))
-}
-
 /// The next gzip member of `input`; bytes before it are skipped.
 fn next_member(mut input: Source) -> io::Result<Option<Box<Member>>> {
+    let mut skipped = 0;
     loop {
-        let buffer = input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(None);
+        let (matched, before) = skip_past(&mut input, &GZIP, 0)?;
+        skipped += before;
+        if matched < GZIP.len() {
+            let is_cut = matched > 0 && skipped == 0;
+            return if is_cut { Err(ended("the input ends in a gzip member")) } else { Ok(None) };
         }
-        match memchr::memmem::find(buffer, &GZIP) {
-            // Reserved flags are set, so these bytes are data, not a member.
-            Some(at) if buffer.get(at + 3).is_some_and(|flags| flags & 0xE0 != 0) => input.consume(at + 1),
-            Some(at) => {
-                input.consume(at);
-                return Ok(Some(member(input)));
-            }
-            None => {
-                let length = buffer.len();
-                input.consume(length);
-            }
+        // If reserved flags are set, these bytes are data, not a member.
+        if input.fill_buf()?.first().is_none_or(|flags| flags & 0xE0 == 0) {
+            // If a member is damaged, the decoder drops the bytes that it decoded in the same call. The buffer is
+            // small, so that the head of the record is available.
+            let data = BufReader::with_capacity(1 << 10, GzDecoder::new(GZIP.chain(input)));
+            return Ok(Some(Box::new(Member { data, records: 0, resumed: false })));
         }
+        skipped += GZIP.len() as u64;
     }
 }
 
-/// Skips to the next line that starts a record.
-fn skip_to_record(input: &mut impl BufRead) -> io::Result<()> {
-    loop {
+/// Skips to the end of the next `signature`, of which `matched` bytes were read before. Returns the number of bytes of the
+/// signature that were read, which are fewer than it has only at the end of the input, and the number of bytes before it.
+///
+/// A signature may be split between two buffers. Its first byte is in it once.
+fn skip_past(input: &mut impl BufRead, signature: &[u8], mut matched: usize) -> io::Result<(usize, u64)> {
+    let mut skipped = 0;
+    while matched < signature.len() {
         let buffer = input.fill_buf()?;
-        if buffer.is_empty() || buffer.starts_with(b"WARC/") {
-            return Ok(());
-        }
-        let length = buffer.iter().position(|&byte| byte == b'\n').map_or(buffer.len(), |end| end + 1);
-        input.consume(length);
+        let Some(&byte) = buffer.first() else { break };
+        let used = if byte == signature[matched] {
+            matched += 1;
+            1
+        } else {
+            skipped += matched as u64;
+            matched = 0;
+            let start = memchr::memchr(signature[0], buffer).unwrap_or(buffer.len());
+            skipped += start as u64;
+            start
+        };
+        input.consume(used);
+    }
+    Ok((matched, skipped))
+}
+
+/// Skips to the next line that starts a record.
+fn skip_to_record(input: &mut impl BufRead) -> Rest {
+    let line = format!("\n{VERSION}");
+    match skip_past(input, line.as_bytes(), 1) {
+        Ok((matched, _)) if matched == line.len() => Rest::Resumed,
+        Ok(_) => Rest::Next,
+        Err(error) => Rest::Lost(error),
     }
 }
 
@@ -183,36 +236,45 @@ struct RecordFilter {
 type Headers = HashMap<String, String>;
 
 impl RecordFilter {
-    /// Reads the record at the position of `input`. A damaged record is returned inside `Ok`; the outer error
-    /// is an I/O error.
-    fn read(self, input: &mut impl BufRead) -> io::Result<Result<NextRecord, Box<Response>>> {
-        let headers = match read_headers(input) {
-            Ok(Some(headers)) => headers,
-            Ok(None) => return Ok(Ok(NextRecord::End)),
+    /// Reads the record at the position of `input`, or after its [`VERSION`] if reading is `resumed` there.
+    fn read(self, input: &mut impl BufRead, resumed: bool) -> (NextRecord, Rest) {
+        let mut headers = Headers::new();
+        let start = if resumed { VERSION } else { "" };
+        let head = read_headers(&mut start.as_bytes().chain(&mut *input), &mut headers);
+        let broken =
+            |message: String| NextRecord::Record(Box::new(Response::broken(&headers, INVALID_RECORD.error(message))));
+        match head {
+            Ok(true) => {}
+            Ok(false) => return (NextRecord::End, Rest::Next),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-                return Ok(Err(Box::new(Response::broken(&Headers::new(), INVALID_RECORD.error(error.to_string())))));
+                return (broken(error.to_string()), skip_to_record(input));
             }
-            Err(error) => return Err(error),
-        };
-        let broken = |message: String| Box::new(Response::broken(&headers, INVALID_RECORD.error(message)));
+            Err(error) => return (broken(format!("the record cannot be read: {error}")), Rest::Lost(error)),
+        }
         let Some(length) = headers.get("content-length").and_then(|length| length.parse::<u64>().ok()) else {
-            return Ok(Err(broken("the record has no Content-Length".to_owned())));
+            return (broken("the record has no Content-Length".to_owned()), skip_to_record(input));
         };
         let is_response = headers.get("warc-type").is_some_and(|kind| kind.eq_ignore_ascii_case("response"));
-        let kept = if is_response { length.min((self.max_bytes + HEAD) as u64) } else { 0 };
+        let kept = if is_response { length.min(self.max_bytes.saturating_add(HEAD) as u64) } else { 0 };
         let mut block = vec![];
         let read = input.by_ref().take(kept).read_to_end(&mut block);
         let read = read.and_then(|read| Ok(read as u64 + io::copy(&mut input.take(length - kept), &mut io::sink())?));
-        let is_cut = read.as_ref().map_or(true, |read| *read < length);
-        let found = match is_response.then(|| self.response(&headers, block, length)) {
-            Some(Some(_)) | None if is_cut => {
-                let why = read.map_or_else(|error| error.to_string(), |_| "it ends too early".to_owned());
-                return Ok(Err(broken(format!("the record of {length} bytes cannot be read: {why}"))));
-            }
-            Some(Some(response)) => NextRecord::Record(Box::new(response)),
-            Some(None) | None => NextRecord::Other,
+        let stopped = match read {
+            Ok(read) if read < length => Some(ended("the input ends inside a record")),
+            Ok(_) => None,
+            Err(error) => Some(error),
         };
-        Ok(Ok(found))
+        let response = is_response.then(|| self.response(&headers, block, length));
+        let found = match (response, &stopped) {
+            (Some(Some(response)), None) => NextRecord::Record(Box::new(response)),
+            (Some(Some(response)), Some(error)) => {
+                let error = INVALID_RECORD.error(format!("the record of {length} bytes cannot be read: {error}"));
+                NextRecord::Record(Box::new(Response { page: Err(error), ..response }))
+            }
+            (None, Some(error)) => broken(format!("the record of {length} bytes cannot be read: {error}")),
+            (Some(None) | None, _) => NextRecord::Other,
+        };
+        (found, stopped.map_or(Rest::Next, Rest::Lost))
     }
 
     /// The response of a record; `None` if the record is filtered out.
@@ -239,7 +301,7 @@ impl RecordFilter {
             let message = format!("the response has {length} bytes: more than {}", self.max_bytes);
             Err(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))
         };
-        Some(Response { status, page, ..Response::named(headers) })
+        Some(Response { status: Some(status), page, ..Response::named(headers) })
     }
 }
 
@@ -256,41 +318,52 @@ impl Response {
             id: of("warc-record-id"),
             url: of("warc-target-uri").map(without_angle_brackets),
             date: of("warc-date"),
-            status: 0,
+            status: None,
             page: Err(INVALID_RECORD.error("the record has no page")),
         }
     }
 }
 
-/// The head of the next record, with names in lower case; `None` at the end of the archive.
+fn ended(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, message)
+}
+
+/// Reads the head of the next record into `headers`, with names in lower case; `false` at the end of the archive. After
+/// an error, `headers` has those before it.
 ///
 /// The error is `InvalidData` if the bytes are not a record.
-fn read_headers(input: &mut impl BufRead) -> io::Result<Option<Headers>> {
+fn read_headers(input: &mut impl BufRead, headers: &mut Headers) -> io::Result<bool> {
     let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let mut left = HEAD;
-    let mut line = || -> io::Result<Option<String>> {
+    let mut line = || -> io::Result<Vec<u8>> {
         let mut line = vec![];
-        let read = input.by_ref().take(left as u64).read_until(b'\n', &mut line)?;
-        left -= read;
-        if left == 0 {
-            return Err(wrong("the head of the record has no end"));
-        }
-        Ok((read > 0).then(|| String::from_utf8_lossy(line.trim_ascii_end()).into_owned()))
+        left -= input.by_ref().take(left as u64).read_until(b'\n', &mut line)?;
+        if left == 0 { Err(wrong("the head of the record has no end")) } else { Ok(line) }
     };
     // Blank lines follow each record.
     let version = loop {
-        match line()? {
-            None => return Ok(None),
-            Some(text) if text.is_empty() => {}
-            Some(text) => break text,
+        let bytes = line()?;
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        if !bytes.trim_ascii().is_empty() {
+            break bytes;
         }
     };
-    if !version.starts_with("WARC/") {
+    let is_cut = !version.ends_with(b"\n") && VERSION.as_bytes().starts_with(&version);
+    if !is_cut && !version.starts_with(VERSION.as_bytes()) {
         return Err(wrong("this is not the start of a WARC record"));
     }
-    let mut headers = HashMap::new();
     let mut last = None;
-    while let Some(text) = line()?.filter(|text| !text.is_empty()) {
+    loop {
+        let bytes = line()?;
+        if !bytes.ends_with(b"\n") {
+            return Err(ended("the input ends in the head of a record"));
+        }
+        let text = String::from_utf8_lossy(bytes.trim_ascii_end());
+        if text.is_empty() {
+            return Ok(true);
+        }
         if text.starts_with([' ', '\t']) {
             if let Some(value) = last.as_ref().and_then(|last| headers.get_mut(last)) {
                 *value = format!("{value} {}", text.trim());
@@ -301,124 +374,7 @@ fn read_headers(input: &mut impl BufRead) -> io::Result<Option<Headers>> {
             last = Some(name);
         }
     }
-    Ok(Some(headers))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::{Cursor, Write};
-
-    use flate2::{Compression, write::GzEncoder};
-
-    use super::*;
-
-    const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<p>Tides";
-
-    fn record(kind: &str, id: &str, block: &str) -> Vec<u8> {
-        let head = format!(
-            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\n\
-             WARC-Target-URI: <https://x.example/{id}>\r\nWARC-Date: 2026-01-31T00:00:00Z\r\n\
-             Content-Type: application/http;\r\n  msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
-            block.len()
-        );
-        head.into_bytes()
-    }
-
-    fn gzip(bytes: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(vec![], Compression::fast());
-        encoder.write_all(bytes).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    /// For each record, the last character of its id, and the text of the page or the error message.
-    fn read(archive: Vec<u8>, any_status: bool) -> Vec<(String, String)> {
-        let records = Records::new(Cursor::new(archive), any_status, 1 << 20).unwrap();
-        let said = |item: io::Result<Box<Response>>| {
-            let response = item.unwrap();
-            let page = response.page(1 << 20);
-            let text = page.map_or_else(
-                |error| error.message().to_owned(),
-                |body| String::from_utf8_lossy(&body.bytes).into_owned(),
-            );
-            let id = response.id.unwrap_or_default();
-            (id.trim_end_matches('>').chars().last().map(String::from).unwrap_or_default(), text)
-        };
-        records.map(said).collect()
-    }
-
-    fn pair(id: &str, text: &str) -> (String, String) {
-        (id.to_owned(), text.to_owned())
-    }
-
-    #[test]
-    fn responses_that_are_pages_are_read() {
-        let other = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n<svg>";
-        let gone = PAGE.replace("200 OK", "404 Not Found");
-        let records = [
-            record("warcinfo", "0", "software: test"),
-            record("response", "1", PAGE),
-            record("request", "2", "GET / HTTP/1.1\r\n\r\n"),
-            record("response", "3", other),
-            record("response", "4", &gone),
-            record("response", "5", "HTTP/1.1 200 OK\r\n\r\n <html>no type"),
-        ];
-        let expected = [pair("1", "<p>Tides"), pair("5", " <html>no type")];
-        let members: Vec<Vec<u8>> = records.iter().map(|record| gzip(record)).collect();
-        for archive in [records.concat(), gzip(&records.concat()), members.concat()] {
-            assert_eq!(read(archive, false), expected);
-        }
-        assert_eq!(read(records.concat(), true)[1], pair("4", "<p>Tides"));
-        assert!(read(vec![], false).is_empty() && read(b"\r\n\r\n".to_vec(), false).is_empty());
-    }
-
-    #[test]
-    fn the_data_of_a_broken_record_is_kept() {
-        let whole = record("response", "1", PAGE);
-        let no_http = record("response", "2", "garbage");
-        let mut no_length = record("response", "3", PAGE);
-        no_length = String::from_utf8(no_length).unwrap().replace("Content-Length", "Length").into_bytes();
-        let last = record("response", "4", PAGE);
-        let cut = &last[..last.len() - 6];
-        let archive = [&whole[..], &no_http, b"not a record\n", &no_length, &whole, cut].concat();
-        let told = read(archive, false);
-        let ids: Vec<&str> = told.iter().map(|(id, _)| id.as_str()).collect();
-        assert_eq!(ids, ["1", "2", "", "3", "1", "4"], "{told:#?}");
-        for (place, message) in [
-            (1, "this is not an HTTP response"),
-            (2, "this is not the start of a WARC record"),
-            (3, "the record has no Content-Length"),
-            (5, "it ends too early"),
-        ] {
-            assert!(told[place].1.contains(message), "{told:#?}");
-        }
-    }
-
-    #[test]
-    fn a_damaged_member_does_not_hide_the_next() {
-        let noise: String = (0..5000_u32).map(|n| n.wrapping_mul(2_654_435_761).to_string()).collect();
-        let mut damaged = gzip(&record("response", "2", &format!("{PAGE}{noise}")));
-        let middle = damaged.len() / 2;
-        damaged[middle..middle + 8].fill(0xFF);
-        let archive = [gzip(&record("response", "1", PAGE)), damaged, gzip(&record("response", "3", PAGE))].concat();
-        let told = read(archive, false);
-        let first_and_last = (told.first().cloned(), told.last().cloned());
-        assert_eq!(first_and_last, (Some(pair("1", "<p>Tides")), Some(pair("3", "<p>Tides"))), "{told:#?}");
-        assert!(told.len() == 3 && told[1].0 == "2" && !told[1].1.starts_with('<'), "{told:#?}");
-    }
-
-    #[test]
-    fn any_bytes_are_read_to_the_end() {
-        let archive = record("response", "1", PAGE);
-        for at in 0..archive.len() {
-            let mut changed = archive.clone();
-            changed[at] ^= 0x15;
-            read([&changed[..], &archive].concat(), false);
-            read(gzip(&changed), true);
-            let mut changed = gzip(&archive);
-            if let Some(byte) = changed.get_mut(at) {
-                *byte ^= 0x15;
-                read([changed, gzip(&archive)].concat(), false);
-            }
-        }
-    }
-}
+mod tests;
