@@ -337,3 +337,57 @@ impl Catalog {
         Ok(done)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn further_fields_do_not_replace_those_of_the_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("catalog.json")).unwrap();
+        let entry = Entry::new("https://x.example/\u{6f6e}", "T \"x\"", folder.path().join("a.md"));
+        let entry = entry.with("path", "../../etc/passwd").with("url", 1).with("note", serde_json::json!([null]));
+        assert_eq!(catalog.record(&entry).unwrap(), RecordOutcome::Added);
+        assert_eq!(catalog.record(&entry).unwrap(), RecordOutcome::Updated);
+        let text: Value = serde_json::from_slice(&fs::read(catalog.file()).unwrap()).unwrap();
+        let listed = &text["documents"][0];
+        assert_eq!((&listed["path"], &listed["url"]), (&"a.md".into(), &"https://x.example/\u{6f6e}".into()));
+        assert_eq!((&listed["title"], &listed["note"]), (&"T \"x\"".into(), &serde_json::json!([null])));
+    }
+
+    #[test]
+    fn one_caller_creates_a_catalog_and_its_header_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let catalog = Catalog::at(folder.path().join("new/catalog.json")).unwrap();
+        fs::create_dir(folder.path().join("new")).unwrap();
+        let header = |title: Option<&str>, summary: Option<&str>| Header {
+            title: title.map(str::to_owned),
+            summary: summary.map(str::to_owned),
+            ..Header::default()
+        };
+        assert!(catalog.create(&header(Some("Tides"), None)).unwrap());
+        assert!(!catalog.create(&header(Some("Other"), None)).unwrap());
+        let described = catalog.describe(&header(None, Some("S"))).unwrap();
+        let found = &described.header;
+        assert_eq!(
+            (found.title.as_deref(), found.summary.as_deref(), described.documents),
+            (Some("Tides"), Some("S"), 0)
+        );
+        assert!(found.fetched_at.is_some() && found.fetched_at == catalog.read().unwrap().header.fetched_at);
+    }
+
+    #[test]
+    fn a_catalog_needs_a_path() {
+        assert!(Catalog::at("").unwrap_err().is(ARGUMENT_ERROR));
+        assert!(Catalog::at("a/catalog.json").unwrap().file().is_absolute());
+        #[cfg(unix)]
+        {
+            use std::os::unix::ffi::OsStrExt;
+            let odd = Path::new(std::ffi::OsStr::from_bytes(b"/\xff/catalog.json"));
+            assert!(Catalog::at(odd).unwrap_err().is(ARGUMENT_ERROR));
+        }
+    }
+}

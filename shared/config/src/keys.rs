@@ -242,3 +242,44 @@ pub(crate) const AZURE_ENDPOINT: &str = "AZURE_OPENAI_ENDPOINT";
 pub(crate) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.is(name))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_found_by_its_whole_name() {
+        assert_eq!(find("model.name").map(|key| key.name), Some("model.name"));
+        for name in [
+            "mcp.servers.x.command",
+            "mcp.servers.\u{6f6e}.command",
+            "mcp.servers..command",
+            "mcp.servers.NAME.command",
+        ] {
+            assert_eq!(find(name).map(|key| key.name), Some("mcp.servers.NAME.command"), "{name}");
+        }
+        for name in [
+            "",
+            "model",
+            "model.",
+            "model.name.x",
+            "Model.name",
+            "mcp.servers.a.b.command",
+            "mcp.servers.command",
+            "NAME.name",
+        ] {
+            assert!(find(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_decides_where_a_key_or_a_document_is_sent_needs_a_person() {
+        for key in KEYS.iter().filter(|key| {
+            let last = key.name.rsplit('.').next().unwrap_or_default();
+            ["base_url", "embed_url", "provider", "headers", "query", "command", "args", "env"].contains(&last)
+                || last.ends_with("key_env")
+        }) {
+            assert!(key.widens, "{}", key.name);
+        }
+    }
+}

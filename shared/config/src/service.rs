@@ -197,3 +197,40 @@ impl Config {
         candidates.first().map_or_else(|| Ok((None, Key::default())), |variable| Err((*variable).to_owned()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path, time::Duration};
+
+    use ragmaker_project::CONFIGURATION;
+
+    use crate::{Config, Environment, Options};
+
+    fn load(project: &Path, environment: &[(&str, &str)]) -> Config {
+        let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let environment = Environment::of(environment, project).unwrap();
+        Config::load(project, &Options { environment, ..Options::default() }).unwrap()
+    }
+
+    #[test]
+    fn documents_are_sent_only_where_a_person_says() {
+        let project = tempfile::tempdir().unwrap();
+        assert!(load(project.path(), &[]).embeddings().unwrap().is_none());
+        let own = [("RAGMAKER_EMBED_URL", "http://127.0.0.1:1/v1"), ("RAGMAKER_EMBED_MODEL", "m")];
+        let settings = load(project.path(), &own).embeddings().unwrap().unwrap();
+        assert_eq!((settings.url.as_str(), settings.model.as_str()), ("http://127.0.0.1:1/v1", "m"));
+        assert!(settings.key.is_empty() && settings.budget == Duration::from_secs(10));
+        let text =
+            "[search]\nembed_url = 'https://elsewhere.example'\nembed_query_prefix = 'query: '\nembed_budget_s = 0";
+        fs::write(project.path().join(CONFIGURATION), text).unwrap();
+        let refused = load(project.path(), &[]).embeddings().unwrap_err();
+        assert!(refused.contains("search.embed_url") && refused.contains("nobody has confirmed"), "{refused}");
+        // What the person says comes first, with the project's other settings.
+        let settings = load(project.path(), &own).embeddings().unwrap().unwrap();
+        assert_eq!((settings.url.as_str(), settings.query_prefix.as_str()), ("http://127.0.0.1:1/v1", "query: "));
+        assert_eq!(settings.budget, Duration::ZERO);
+        fs::write(project.path().join(CONFIGURATION), "[search]\nembed_api_key_env = 'OPENAI_API_KEY'").unwrap();
+        let refused = load(project.path(), &own).embeddings().unwrap_err();
+        assert!(refused.contains("search.embed_api_key_env"), "{refused}");
+    }
+}

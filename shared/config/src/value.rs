@@ -83,6 +83,8 @@ impl ValueKind {
     /// The value in a file, if it is one of this kind.
     pub(crate) fn of_toml(self, value: &DeValue<'_>) -> Option<Value> {
         match (self, value) {
+            // A prefix may end with a blank.
+            (Self::Text, DeValue::String(text)) if !text.trim().is_empty() => Some(Value::Text(text.to_string())),
             (Self::Text | Self::Variable | Self::Url | Self::Choice(_), DeValue::String(text)) => self.of_text(text),
             (Self::Whole { .. } | Self::Number { .. }, DeValue::Integer(number)) if number.radix() == 10 => {
                 self.of_text(number.as_str())

@@ -167,3 +167,43 @@ fn words(command: &str, folder: &Path) -> Result<(PathBuf, Vec<String>), String>
         Ok((program(&first, folder)?, words.collect()))
     })
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_command_is_an_executable_with_a_blank_or_one_with_arguments() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["my tool", "tool"] {
+            fs::write(folder.path().join(name), "#!/bin/sh\n").unwrap();
+            fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o700)).unwrap();
+        }
+        let of = |command: &str| {
+            words(command, folder.path()).map(|(program, words)| (program.file_name().unwrap().to_owned(), words))
+        };
+        assert_eq!(of("my tool").unwrap(), ("my tool".into(), vec![]));
+        assert_eq!(
+            of("./tool  --a\t\u{6f6e}").unwrap(),
+            ("tool".into(), vec!["--a".to_owned(), "\u{6f6e}".to_owned()])
+        );
+        assert_eq!(of("no-such-program --a").unwrap_err(), "no-such-program is not an executable");
+        assert_eq!(of("no-such-program").unwrap_err(), "no-such-program is not an executable");
+    }
+
+    #[test]
+    fn a_catalog_is_a_file_of_bounded_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.json");
+        assert!(bytes(&file).is_err());
+        fs::write(&file, "[]").unwrap();
+        assert_eq!(bytes(&file).unwrap(), b"[]");
+        fs::File::options().write(true).open(&file).unwrap().set_len(MAX_BYTES + 1).unwrap();
+        assert!(bytes(&file).unwrap_err().contains("at most"));
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(bytes(&pipe).is_err() && bytes(folder.path()).is_err());
+    }
+}

@@ -156,3 +156,27 @@ fn end(child: u32) {
 fn end(_child: u32) {
     std::process::exit(1);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_length_of_the_input_of_a_tool_comes_first() {
+        assert_eq!(input_of_tool(Some("\u{6f6e}")), [&3_u64.to_le_bytes()[..], "\u{6f6e}".as_bytes()].concat());
+        assert_eq!(input_of_tool(Some("")), [0; 8]);
+        // Without input, the tool has none to wait for.
+        assert_eq!(input_of_tool(None), [255; 8]);
+    }
+
+    #[test]
+    fn a_program_is_run_by_this_executable_with_its_words_as_they_are() {
+        let words = ["a b".to_owned(), "--relay-tool".to_owned(), "\u{6f6e}".to_owned()];
+        let command = of_server(OsStr::new("serve"), &words).unwrap();
+        let given: Vec<_> = command.get_args().collect();
+        assert_eq!(given, ["--relay-server", "serve", "a b", "--relay-tool", "\u{6f6e}"]);
+        let tool = of_tool(OsStr::new("tool"), &[]).unwrap();
+        assert_eq!(tool.get_args().collect::<Vec<_>>(), ["--relay-tool", "tool"]);
+        assert_eq!(tool.get_program(), command.get_program());
+    }
+}

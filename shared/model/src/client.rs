@@ -449,3 +449,6 @@ fn cancelled(cancel: &Cancel) -> Result<(), Error> {
 fn too_long() -> Error {
     MODEL_ANSWER_INVALID.error(format!("the endpoint sent more than {EVENT_LIMIT} bytes in one event"))
 }
+
+#[cfg(test)]
+mod tests;

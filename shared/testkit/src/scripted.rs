@@ -172,3 +172,54 @@ fn serve(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(url: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+        let head = format!("POST /v1 HTTP/1.1\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all((head + body).as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+
+    #[test]
+    fn each_connection_gets_the_next_reply_and_its_request_is_kept() {
+        let endpoint = Scripted::new(vec![
+            Reply::events([b"data: a\n\n".to_vec(), b"data: b\n\n".to_vec()]),
+            Reply::status("429 Too Many Requests", "retry-after: 1\r\n", "{}"),
+        ]);
+        let first = ask(&endpoint.url, "{\"n\": \"\u{6f6e}\"}");
+        assert!(first.contains("text/event-stream") && first.ends_with("\r\n\r\ndata: a\n\ndata: b\n\n"), "{first}");
+        let second = ask(&endpoint.url, "no JSON");
+        assert!(second.starts_with("HTTP/1.1 429 ") && second.contains("\r\nretry-after: 1\r\n\r\n{}"), "{second}");
+        let requests = endpoint.requests();
+        assert_eq!(
+            requests.iter().map(|request| &request.body).collect::<Vec<_>>(),
+            [&serde_json::json!({"n": "\u{6f6e}"}), &Value::Null]
+        );
+        assert!(requests[0].head.starts_with("POST /v1 ") && endpoint.requests().is_empty());
+    }
+
+    #[test]
+    fn a_script_answers_by_the_request_and_sees_who_hangs_up() {
+        let endpoint = Scripted::with_script(|request| {
+            let reply = Reply::status("200 OK", "", &request.body["n"].to_string());
+            if request.body["n"] == 2 { reply.then(AfterReply::Hang) } else { reply }
+        });
+        assert!(ask(&endpoint.url, "{\"n\": 1}").ends_with("\r\n\r\n1"));
+        assert!(!endpoint.disconnects_within(Duration::ZERO));
+        let mut stream = TcpStream::connect(endpoint.url.trim_start_matches("http://")).unwrap();
+        stream.write_all(b"POST / HTTP/1.1\r\ncontent-length: 8\r\n\r\n{\"n\": 2}").unwrap();
+        let (mut answer, mut byte) = (String::new(), [0]);
+        while !answer.ends_with("\r\n\r\n2") {
+            stream.read_exact(&mut byte).unwrap();
+            answer.push(char::from(byte[0]));
+        }
+        drop(stream);
+        assert!(endpoint.disconnects_within(Duration::from_mins(1)));
+    }
+}

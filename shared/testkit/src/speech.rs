@@ -47,7 +47,7 @@ pub fn text(wire: WireFormat, text: &str) -> Vec<u8> {
 }
 
 fn call(wire: WireFormat, index: usize, (id, name, arguments): SpokenCall<'_>) -> Vec<Vec<u8>> {
-    let halves = arguments.split_at(arguments.len() / 2);
+    let halves = arguments.split_at(arguments.floor_char_boundary(arguments.len() / 2));
     let all = match wire {
         WireFormat::Gemini => {
             let args: Value = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
@@ -94,5 +94,40 @@ pub fn end(wire: WireFormat) -> Vec<Vec<u8>> {
             event(&json!({"choices": [], "usage": {"prompt_tokens": 5, "completion_tokens": 3}})),
             b"data: [DONE]\n\n".to_vec(),
         ],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The data of events, without `[DONE]`.
+    fn data(events: &[Vec<u8>]) -> Vec<Value> {
+        let text = String::from_utf8(events.concat()).unwrap();
+        let lines = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+        lines.map(|data| serde_json::from_str(data).unwrap()).collect()
+    }
+
+    #[test]
+    fn an_answer_has_its_texts_calls_and_cost_in_every_format() {
+        let call = ("id-1", "read_file", "{\"path\":\"\u{6f6e}\u{6c50}\u{6f6e}\"}");
+        for wire in WireFormat::ALL {
+            let events = data(&answer(wire, &["one\n", "two \u{6f6e}"], &[call]));
+            let joined = |at: &str| events.iter().filter_map(|event| event.pointer(at)?.as_str()).collect::<String>();
+            let (text, arguments, input) = match wire {
+                WireFormat::Gemini => {
+                    let args = "/candidates/0/content/parts/0/functionCall/args";
+                    let args = events.iter().find_map(|event| event.pointer(args)).unwrap().to_string();
+                    (joined("/candidates/0/content/parts/0/text"), args, "/usageMetadata/promptTokenCount")
+                }
+                WireFormat::Anthropic => (joined("/delta/text"), joined("/delta/partial_json"), "/usage/input_tokens"),
+                WireFormat::OpenAi => {
+                    let arguments = joined("/choices/0/delta/tool_calls/0/function/arguments");
+                    (joined("/choices/0/delta/content"), arguments, "/usage/prompt_tokens")
+                }
+            };
+            assert_eq!((text.as_str(), arguments.as_str()), ("one\ntwo \u{6f6e}", call.2), "{wire:?}");
+            assert_eq!(events.iter().find_map(|event| event.pointer(input)?.as_u64()), Some(5), "{wire:?}");
+        }
     }
 }
