@@ -15,6 +15,14 @@ const PROSE: u64 = 300;
 /// The maximum number of links beside a CAPTCHA widget.
 const LINKS: u64 = 15;
 
+/// The signs of pages with little text that are challenges with any status.
+const SPARSE_PAGES: [(ChallengeSign, &str); 4] = [
+    (ChallengeSign::Anubis, "anubis"),
+    (ChallengeSign::Amazon, "amazon"),
+    (ChallengeSign::Vercel, "vercel"),
+    (ChallengeSign::DdosGuard, "ddos-guard"),
+];
+
 /// Statuses of challenge pages: 202 and 405 of AWS WAF; 403, 429 and 503 of all vendors.
 pub(crate) fn suspicious(status: u16) -> bool {
     matches!(status, 202 | 403 | 405 | 428 | 429 | 503)
@@ -44,6 +52,8 @@ pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
         && (marked(ChallengeSign::Akamai) || (facts.status == 403 && header("server").starts_with("akamai")))
     {
         Some("akamai")
+    } else if let Some((_, vendor)) = SPARSE_PAGES.iter().find(|(mark, _)| marked(*mark) && sparse) {
+        Some(vendor)
     } else if marked(ChallengeSign::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
         Some("captcha")
     } else {
@@ -80,6 +90,14 @@ mod tests {
         assert_eq!(vendor(&page(200, &["captcha"], 300, 3), &none), None);
         assert_eq!(vendor(&page(200, &["captcha", "cloudflare"], 9000, 0), &none), None);
         assert_eq!(vendor(&page(403, &[], 100, 0), &none), None);
+    }
+
+    #[test]
+    fn a_challenge_with_status_200_is_recognised_by_its_structure() {
+        for vendor_name in ["anubis", "amazon", "vercel", "ddos-guard"] {
+            assert_eq!(vendor(&page(200, &[vendor_name], 300, 1), &json!({})), Some(vendor_name));
+            assert_eq!(vendor(&page(200, &[vendor_name], 4000, 1), &json!({})), None);
+        }
     }
 
     #[test]

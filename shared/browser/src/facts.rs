@@ -1,6 +1,7 @@
 //! The facts about a page, as `js/facts.js` measures them in the page.
 //!
-//! Two more facts, `sparse` and `refreshes`, are needed only during the wait for a page; `readiness` reads them.
+//! Three more facts, `sparse`, `refreshes` and `hasCode`, are needed only during the wait for a page; `readiness` reads
+//! them.
 
 use serde::Deserialize;
 use url::Url;
@@ -46,6 +47,11 @@ pub(crate) enum ChallengeSign {
     Perimeterx,
     Akamai,
     AwsWaf,
+    Anubis,
+    /// Amazon's own CAPTCHA.
+    Amazon,
+    Vercel,
+    DdosGuard,
     /// A visible CAPTCHA widget.
     Captcha,
 }
@@ -102,7 +108,7 @@ pub(crate) mod tests {
         serde_json::from_value(json!({
             "url": "https://x.example/", "base": "https://x.example/", "title": "Just a moment...", "status": status,
             "type": "text/html", "marks": marks, "words": words, "fields": fields, "prose": 0, "signIn": null,
-            "links": 3, "sparse": true, "refreshes": false, "broken": null,
+            "links": 3, "sparse": true, "refreshes": false, "hasCode": true, "broken": null,
         }))
         .unwrap()
     }
@@ -128,6 +134,7 @@ pub(crate) mod tests {
             "sparse",
             "broken",
             "refreshes",
+            "hasCode",
         ] {
             assert!(returned.contains(name), "{name}");
         }

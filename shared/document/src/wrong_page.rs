@@ -44,6 +44,9 @@ const CHALLENGES: &[&str] = &[
     "robot check",
     "captcha",
     "ddos protection by*",
+    "making sure you're not a bot*",
+    "enter the characters you see below",
+    "vercel security checkpoint",
     "ロボットではありません*",
 ];
 

@@ -60,6 +60,11 @@ fn challenge(vendor: &str, ask: &PageRequest<'_>) -> Option<Response> {
         "aws-waf-captcha" => {
             Response::html(file!("aws-waf-captcha.html")).status(405).header("x-amzn-waf-action", "captcha")
         }
+        // With status 200.
+        "anubis" => Response::html(file!("anubis.html")),
+        "amazon" => Response::html(file!("amazon.html")),
+        "vercel" => Response::html(file!("vercel.html")),
+        "ddos-guard" => Response::html(file!("ddos-guard.html")),
         _ => return None,
     };
     Some(response)

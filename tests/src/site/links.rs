@@ -15,6 +15,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
     let response = match ask.rest()[..] {
         ["late", ms] => html::page("Links that come late", &late(number(ms)?)),
         ["hidden"] => html::text_page("Hidden links", HIDDEN),
+        ["unstyled"] => html::text_page("Links without styles", UNSTYLED),
         ["names"] => html::text_page("Names of links", NAMES),
         ["rtl"] => html::page("From right to left", RTL),
         ["schemes"] => html::text_page("Schemes", SCHEMES),
@@ -78,6 +79,21 @@ fn odd() -> String {
          <li><a href=\"/page/{long}\">Long</a></li>\n</ul>"
     )
 }
+
+/// A page without styles. Its visible links start with "Shown".
+const UNSTYLED: &str = r#"<ul>
+<li><a href="/page/shown-plain">Shown plainly</a></li>
+<li><a href="/page/shown-bold"><b>Shown, in bold</b></a></li>
+<li><a href="/page/shown-image"><img src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>" alt="Shown image"></a></li>
+<li><a href="/page/attribute" hidden>hidden attribute</a></li>
+<li><details><summary>Closed</summary><a href="/page/closed">in closed details</a></details></li>
+<li><details open><summary>Open</summary><a href="/page/shown-open">Shown in open details</a></details></li>
+<li><dialog><a href="/page/dialog">in a closed dialog</a></dialog></li>
+<li><canvas width="9" height="9"><a href="/page/canvas">in place of a drawing</a></canvas></li>
+<li><a href="/page/empty"></a><a href="/page/blank"> &#x200b; </a></li>
+<li><b style="position: absolute; left: -9999px"><a href="/page/outside">outside of the page</a></b></li>
+<li><b style="display: inline-block; width: 1px; height: 1px; overflow: hidden"><a href="/page/pixel">in a pixel</a></b></li>
+</ul>"#;
 
 /// Its visible links start with "Shown".
 const HIDDEN: &str = r#"<style>.card::after { content: ""; position: absolute; inset: 0; }</style>

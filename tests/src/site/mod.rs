@@ -11,6 +11,7 @@
 //! - `/links/N`: a plain page with N links, up to 20,000
 //! - `/links/late/MS`: 20 links that a script adds after MS
 //! - `/links/hidden`: links that are shown, and links that are not, in every usual way
+//! - `/links/unstyled`: the same on a page without style rules
 //! - `/links/names`: links whose name is an image's, a label's, another element's, or none
 //! - `/links/schemes`: `javascript:`, `mailto:`, `data:`, `tel:`, `file:` and fragment links among two that can be
 //!   followed
@@ -93,6 +94,7 @@
 //! - `/redirect/meta`: leads to an article by meta refresh; `/redirect/meta/N` by N more of them before
 //! - `/redirect/header`: leads to an article by a `Refresh` header; `/redirect/header-later` after a second, from a
 //!   page with much text
+//! - `/redirect/onload`: leads to an article by an attribute `onload`
 //! - `/redirect/script-nothing`: a script sets its location to an address that answers with no content;
 //!   `/redirect/script-download` with a download, `/redirect/script-hang` does not answer, `/redirect/script-refused`
 //!   may not be asked; at `/redirect/script-back` it goes back, at `/redirect/script-back-at-once` at once
@@ -111,6 +113,7 @@
 //! - `/challenge/perimeterx`: a challenge page built like `PerimeterX`'s
 //! - `/challenge/akamai`: a refusal built like Akamai's edge's
 //! - `/challenge/akamai-crypto`: a challenge page built like Akamai Bot Manager's
+//! - `/challenge/anubis`, `/challenge/amazon`, `/challenge/vercel`, `/challenge/ddos-guard`: challenges with status 200
 //! - `/challenge/aws-waf`: the silent challenge of AWS WAF, with status 202
 //! - `/challenge/aws-waf-captcha`: the CAPTCHA of AWS WAF, with status 405
 //! - `/innocent/article`: an article about CAPTCHAs, which quotes what challenge pages say
@@ -149,6 +152,7 @@
 //!   other languages, `/members/refused` with status 401, `/members/report` leads there; `/members/buttons` has buttons
 //!   of other services alone, `/members/link` sends a link by mail
 //! - `/members/wiki`: a page with a small login box beside its content; `/members/note` in its header,
+//!   `/members/reference` about a password field, with one,
 //!   `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address,
 //!   `/members/providers` tells of signing in by other services; `/members/loginfmt`, `/members/username` and
 //!   `/members/services` are first steps of a sign-in, `/members/blocked` is Cloudflare's refusal

@@ -25,6 +25,10 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         },
         ["header"] => html::page("Moved", "<p>Please wait.</p>").header("Refresh", "0; url=/page/refreshed"),
         ["header-later"] => html::article("Moving soon").header("Refresh", "1; url=/page/refreshed"),
+        ["onload"] => Response::html(
+            html::document("Moved", "", "<p>Wait.</p>")
+                .replace("<body>", "<body onload=\"location = '/page/loaded'\">"),
+        ),
         ["script-nothing"] => leaving("location.href = '/status/204';"),
         ["script-hang"] => leaving("location.href = '/slow/first-byte';"),
         ["script-refused"] => leaving("location.href = 'http://127.0.0.1:1/';"),

@@ -18,6 +18,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["de"] => file!("de.html"),
         ["zh"] => file!("zh.html"),
         ["wiki"] => file!("wiki.html"),
+        ["reference"] => file!("reference.html"),
         ["note"] => file!("note.html"),
         ["article"] => file!("article.html"),
         ["join"] => file!("join.html"),

@@ -17,6 +17,9 @@ fn links_are_what_a_person_could_follow() {
     let hidden = of("/links/hidden");
     assert!(hidden.iter().all(|(text, _)| text.starts_with("Shown")), "{hidden:?}");
     assert_eq!(hidden.len(), 28, "{hidden:?}");
+    let unstyled = of("/links/unstyled");
+    assert!(unstyled.iter().all(|(text, _)| text.starts_with("Shown")), "{unstyled:?}");
+    assert_eq!(unstyled.len(), 4, "{unstyled:?}");
     assert_eq!(
         of("/links/names"),
         owned([

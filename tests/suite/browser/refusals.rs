@@ -20,6 +20,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         ("/redirect/meta/20", "/page/after%20the%20refresh"),
         ("/redirect/header", "/page/refreshed"),
         ("/redirect/header-later", "/page/refreshed"),
+        ("/redirect/onload", "/page/loaded"),
         ("/redirect/script/0", "/page/after%20the%20script"),
         ("/redirect/script/400", "/page/after%20the%20script"),
     ] {
@@ -29,7 +30,7 @@ fn redirects_are_followed_as_far_as_they_lead_to_pages() {
         // The saved page is named by what it is, wherever one came from.
         assert_eq!(visitor.save(page).path, visitor.save(end).path, "{page}");
     }
-    assert_eq!(visitor.documents().len(), 4);
+    assert_eq!(visitor.documents().len(), 5);
     // What leads to no page leaves the page that is there.
     for (page, ready) in [
         ("/redirect/script-nothing", "idle"),
@@ -110,6 +111,10 @@ fn challenges_are_recognized_and_not_saved() {
         ("akamai-crypto", "akamai"),
         ("aws-waf", "aws-waf"),
         ("aws-waf-captcha", "aws-waf"),
+        ("anubis", "anubis"),
+        ("amazon", "amazon"),
+        ("vercel", "vercel"),
+        ("ddos-guard", "ddos-guard"),
     ];
     // At once, because each is given time to clear itself.
     at_once(3, &vendors, |(vendor, recognized)| {
@@ -191,6 +196,7 @@ fn a_sign_in_page_is_reported_and_not_saved() {
     for page in [
         "/members/wiki",
         "/members/note",
+        "/members/reference",
         "/members/article",
         "/members/join",
         "/members/newsletter",

@@ -35,6 +35,11 @@ const facts = () => {
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");
   if (globals.includes("gokuProps") || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
+  // These give their pages status 200.
+  if (has("script#anubis_challenge")) marks.push("anubis");
+  if (has("form[action*='/errors/validateCaptcha' i]")) marks.push("amazon");
+  if (source("/.well-known/vercel/security/") || clean(doc.title).trim() === "Vercel Security Checkpoint") marks.push("vercel");
+  if (source("/.well-known/ddos-guard/")) marks.push("ddos-guard");
   if (widgets.length > 0) marks.push("captcha");
   // Chromium shows what it could read of XML, and its complaint of the rest.
   const complaint = /xml$/.test(doc.contentType) ? doc.getElementsByTagNameNS("http://www.w3.org/1999/xhtml", "parsererror")[0]?.querySelector("h3 + div") : null;
@@ -42,6 +47,6 @@ const facts = () => {
   return {
     url: clean(location.href), base: clean(doc.baseURI), title: clean(doc.title).trim().slice(0, 500).toWellFormed(),
     status, type: doc.contentType, marks, words: marks.length > 0 || status !== 200 ? words() : null, fields,
-    prose: widgets.length > 0 ? prose() : 0, signIn: signInForm(), links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"),
+    prose: widgets.length > 0 ? prose() : 0, signIn: signInForm(), links: doc.links.length, sparse: sparse(), broken: complaint ? clean(complaint.textContent).trim().slice(0, 200) : null, refreshes: has("meta[http-equiv=refresh i]"), hasCode: hasCode(),
   };
 };

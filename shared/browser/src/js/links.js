@@ -96,8 +96,10 @@ const collectContent = () => {
     const { left, top } = Element.prototype.getBoundingClientRect.call(part), page = nativeView(part.ownerDocument).scrollingElement;
     return page !== null && (left >= widthOf(page) || top >= heightOf(page));
   };
-  const SHOWN = 0, FIXED = 1, CONCEALED = 2;
+  // Unstyled: neither the element nor one that contains it has styles of the page.
+  const UNSTYLED = -1, SHOWN = 0, FIXED = 1, CONCEALED = 2;
   const visibilityOf = (part, style, above, visibility) => {
+    if (visibility === UNSTYLED && style === null && part.shadowRoot === null) return UNSTYLED;
     if (visibility === CONCEALED || (style !== null && hidesContent(part, style))) return CONCEALED;
     if (style !== null && placed(part, style) && isClippedBetween(part, above)) return CONCEALED;
     if (visibility !== FIXED && !(style?.position === "fixed" && above === null)) return SHOWN;
@@ -105,19 +107,21 @@ const collectContent = () => {
     return style !== null && /auto|scroll/.test(style.overflow) ? SHOWN : FIXED;
   };
   const known = new Map(), has = Element.prototype.hasAttribute;
-  const concealed = (element) => {
+  const visibilityWithin = (element) => {
     const chain = [];
     let part = element;
     while (part && !known.has(part)) {
-      const plain = !ruled(part) && !has.call(part, "style");
+      // The attributes of a drawing are its styles.
+      const plain = part.namespaceURI === XHTML && !ruled(part) && !has.call(part, "style");
       const style = plain ? null : getComputedStyle(part), above = plain ? parentOf(part) : around(part, style);
       chain.push([part, style, above]);
       part = above;
     }
-    let visibility = part ? known.get(part) : SHOWN;
+    let visibility = part ? known.get(part) : UNSTYLED;
     for (const [each, style, above] of chain.reverse()) known.set(each, visibility = visibilityOf(each, style, above, visibility));
-    return visibility === CONCEALED;
+    return visibility;
   };
+  const hasText = ({ firstChild }) => firstChild !== null && firstChild.nodeType === Node.TEXT_NODE && /[\p{L}\p{N}]/u.test(firstChild.data);
   const visible = (link) => {
     if (link.localName === "area") {
       // An area has no box: it is visible if an image uses its map.
@@ -131,8 +135,10 @@ const collectContent = () => {
       return part && part !== link && rendered(part);
     };
     if (!rendered(link) && !boxless()) return false;
-    if (concealed(link)) return false;
-    if (shows(link)) return true;
+    const visibility = visibilityWithin(link);
+    if (visibility === CONCEALED) return false;
+    // Its box needs a layout of the page: of 500 links without styles, half of the time of this script.
+    if ((visibility === UNSTYLED && hasText(link)) || shows(link)) return true;
     // Floats and positioned descendants or pseudo-elements are outside the box of the link, such as a link that covers
     // a whole card.
     if (getComputedStyle(link).overflow !== "visible") return false;

@@ -48,6 +48,9 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
+// Whether the page has code that may run without a person: scripts, frames, and attributes such as `onload`.
+const hasCode = () => doc.scripts.length > 0 || doc.querySelector("iframe,frame,object,embed") !== null
+  || doc.evaluate('//@*[starts-with(name(), "on")]', document, null, XPathResult.ANY_UNORDERED_NODE_TYPE, null).singleNodeValue !== null;
 // How long the page must be quiet, in milliseconds: a part of its load time, within bounds. Less is enough for a page that
 // was ready before, because it is loaded.
 const rest = (known) => {

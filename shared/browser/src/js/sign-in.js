@@ -45,7 +45,9 @@ const signInForm = () => {
       providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers),
     };
   }
-  // Applications may have no form element: then the form is the element that contains a field and a button.
+  // Applications may have no form element: then the form is the element that contains a field and a button. That may be
+  // the main element of a page about password fields, so only its controls are left out of the text beside it.
+  const CONTROL = "label,button,input,[role=button]";
   const BUTTON = "button,input[type=submit],input[type=image],[role=button]";
   let form = key.form;
   const above = nativeGetter(Node.prototype, "parentElement");
@@ -59,7 +61,7 @@ const signInForm = () => {
     fields: within(doc, "input,textarea,select").filter((field) =>
       (field.form === form || contains(form, field)) && !/^(hidden|submit|button|image|reset|checkbox|radio)$/.test(field.type)).length,
     aside: [...doc.querySelectorAll("nav,header,footer,aside")].some((part) => contains(part, form) && !part.querySelector("main,article")),
-    beside: besideOf([form]),
+    beside: besideOf(key.form ? [form] : [key, ...within(form, CONTROL)]),
     article: articleWithout([form]),
   };
 };

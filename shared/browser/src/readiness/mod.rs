@@ -206,7 +206,7 @@ impl Readiness<'_> {
                 }
             }
             if ready == Some(Ready::Idle) {
-                self.wait_for_load(look.says("refreshes"))?;
+                self.wait_for_load(&look)?;
             }
             let text = look.text();
             let network = self.network().state(text);
@@ -350,11 +350,13 @@ impl Readiness<'_> {
         Ok(ReadyPage { outcome: WaitOutcome { ready, pending }, facts, content: look.content })
     }
 
-    /// Waits until the load event of a loaded page is over and its consequences are known. A page that
-    /// `refreshes` leads to another one.
-    fn wait_for_load(&mut self, refreshes: bool) -> Result<(), Failure> {
+    /// Waits until the load event of a loaded page is over and its consequences are known. A page that refreshes leads to
+    /// another one. The event of a page without code has no consequences. It comes 7 ms after the answer of the page
+    /// script, because the browser is busy with the page.
+    fn wait_for_load(&mut self, look: &ScriptAnswer) -> Result<(), Failure> {
         let until = Instant::now() + LIMITS.load_end;
-        while !self.network().loaded(refreshes) {
+        let (has_code, refreshes) = (look.says("hasCode"), look.says("refreshes"));
+        while !self.network().loaded(has_code, refreshes) {
             if !self.socket.receive_event(until).map_err(|error| self.failure(error))? {
                 break;
             }

@@ -6,7 +6,7 @@
 //!
 //! - `document.js`: `doc`, `nativeView`, `rootOf`, `isForm`, `nativeGetter`, `shadowOf`: the document by names that no
 //!   element of the page can take
-//! - `page-state.js`: `pageState(selector)`: the state of the page; `sparse()`, `watched()`
+//! - `page-state.js`: `pageState(selector)`: the state of the page; `sparse()`, `hasCode()`, `watched()`
 //! - `sign-in.js`: `signInForm()`: the sign-in form
 //! - `facts.js`: `facts()`: the facts about the page, as [`Facts`](crate::facts::Facts)
 //! - `names.js` and `links.js`, or `html.js`, or `changes.js`: `collectContent(selector)`: the content

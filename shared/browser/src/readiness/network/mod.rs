@@ -131,11 +131,11 @@ impl Network {
         self.call_navigation.superseded
     }
 
-    /// Whether the current document is loaded and the consequences are known: the work of its scripts, and the
-    /// next page if it `refreshes`.
-    pub(crate) fn loaded(&self, refreshes: bool) -> bool {
+    /// Whether the current document, which the page script saw complete, is loaded and the consequences are known: the
+    /// work of its code, if it `has_code`, and the next page if it `refreshes`.
+    pub(crate) fn loaded(&self, has_code: bool, refreshes: bool) -> bool {
         let refreshes = refreshes || !self.shown.headers()["refresh"].is_null();
-        !self.is_known() || if refreshes { self.stopped } else { self.loaded }
+        !self.is_known() || if refreshes { self.stopped } else { self.loaded || !has_code }
     }
 
     /// Whether the current document was loaded while events were received.

@@ -129,14 +129,21 @@ fn a_refresh_is_known_later_than_the_end_of_the_load() {
     let tell = |network: &mut Network, event: &str| network.handle(event, &json!({"frameId": "T"}));
     let mut network = shown();
     tell(&mut network, "Page.loadEventFired");
-    assert!(network.loaded(false) && !network.loaded(true));
+    assert!(network.loaded(true, false) && !network.loaded(true, true));
     tell(&mut network, "Page.frameStoppedLoading");
-    assert!(network.loaded(true));
+    assert!(network.loaded(true, true));
     let mut network = underway();
     answers(&mut network, "1", &json!({"headers": {"Refresh": "1; url=/next"}}));
     commits(&mut network, "1");
+    assert!(!network.loaded(false, false));
     tell(&mut network, "Page.loadEventFired");
-    assert!(!network.loaded(false));
+    assert!(!network.loaded(true, false));
+}
+
+#[test]
+fn only_a_page_with_code_or_a_refresh_is_waited_for_until_its_load_event() {
+    let network = shown();
+    assert!(network.loaded(false, false) && !network.loaded(true, false) && !network.loaded(false, true));
 }
 
 #[test]
