@@ -6,7 +6,7 @@
 
 use super::{
     rules::remove_boilerplate,
-    visible::{is_invisible, is_label},
+    visible::{holds_formula, is_invisible, is_label},
 };
 use crate::{
     chars::count_words,
@@ -28,7 +28,7 @@ struct Generator {
 /// The pattern of the whole page.
 const BODY: &str = "body";
 
-static NAMED: [Generator; 19] = [
+static NAMED: [Generator; 20] = [
     Generator {
         names: &["rustdoc"],
         main: &["#main-content"],
@@ -73,6 +73,29 @@ static NAMED: [Generator; 19] = [
         names: &["mkdocs"],
         main: &["article.md-content__inner", "@main"],
         without: &[".headerlink", ".md-content__button", ".md-source-file", ".md-feedback", ".tabbed-labels"],
+    },
+    Generator {
+        names: &["mediawiki"],
+        main: &["#mw-content-text", "#bodyContent"],
+        without: &[
+            ".mw-editsection",
+            ".editsection",
+            ".mw-jump-link",
+            "#toc",
+            ".toc",
+            ".navbox",
+            ".vertical-navbox",
+            ".sidebar",
+            ".ambox",
+            ".noprint",
+            ".metadata",
+            ".catlinks",
+            ".printfooter",
+            ".mw-empty-elt",
+            "#siteSub",
+            "#contentSub",
+            "#jump-to-nav",
+        ],
     },
     Generator { names: &["docusaurus"], main: &[".theme-doc-markdown"], without: &[".hash-link"] },
     Generator { names: &["vitepress"], main: &[".vp-doc"], without: &[".header-anchor"] },
@@ -169,7 +192,8 @@ fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
 fn is_absent(tree: &Tree, id: Id) -> bool {
     let is_folded = || tree.attr(id, Attr::Role) == Some("tabpanel");
     let is_button = || tree.tag(id) == Tag::Button && is_label(tree, id);
-    is_invisible(tree, id) || (tree.node(id).hidden && !is_folded()) || is_button()
+    let is_hidden = tree.node(id).hidden && !is_folded() && !holds_formula(tree, id);
+    is_invisible(tree, id) || is_hidden || is_button()
 }
 
 fn matches(tree: &Tree, id: Id, pattern: &str) -> bool {
@@ -218,6 +242,17 @@ mod tests {
         assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
         let page = format!("<nav>a</nav><div id=mdbook-content class=content><main><p>{PROSE}</main></div>");
         assert_eq!(text(&page).unwrap(), PROSE);
+    }
+
+    #[test]
+    fn an_article_of_a_wiki_has_no_edit_links_and_keeps_its_formulas() {
+        let page = format!(
+            "<meta name=generator content='MediaWiki 1.45.0'><h1>a</h1><div class=mw-parser-output>b</div>\
+            <div id=mw-content-text><div class=mw-parser-output><table class=sidebar><td>c</table><h2>d</h2>\
+            <span class=mw-editsection>[<a href=x>edit</a>]</span><p>{PROSE}<span style='display: none'><math><mi>x\
+            </math></span><p hidden>e<div class=navbox>f</div></div></div>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("d {PROSE} x"));
     }
 
     #[test]

@@ -57,7 +57,7 @@ const LABEL_WORDS: usize = 2;
 const LABEL_NODES: usize = 32;
 
 /// Whether an element contains the source of a formula, which is hidden beside the rendered one.
-fn holds_formula(tree: &Tree, id: Id) -> bool {
+pub(super) fn holds_formula(tree: &Tree, id: Id) -> bool {
     tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math)
 }
 
