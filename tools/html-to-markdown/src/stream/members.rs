@@ -12,11 +12,8 @@ use serde_json::value::RawValue;
 
 use super::{
     codes::INVALID_RECORD,
-    record::{InputPage, RecordData},
+    data::{InputPage, Member, RecordData},
 };
-
-/// The name and the value of a member.
-pub(super) type Member<'a> = (Cow<'a, str>, &'a RawValue);
 
 /// The data of the record on `line`, and its page. After a syntax error, the data has the members before it.
 pub(super) fn read(line: &[u8]) -> (RecordData<'_>, Result<InputPage<'_>, Error>) {

@@ -6,6 +6,7 @@
 
 mod codes;
 mod compression;
+mod data;
 mod http;
 mod lines;
 mod members;

@@ -15,7 +15,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use super::{
-    members::{self, Member},
+    data::{InputPage, Member, RecordData, WarcData},
+    members,
     warc::Response,
 };
 
@@ -80,33 +81,6 @@ pub(super) struct Converter {
     pub(super) max_bytes: usize,
     /// The charset of the output lines.
     pub(super) charset: Charset,
-}
-
-/// The data of a record before its page is converted.
-#[derive(Debug, Default)]
-pub(super) struct RecordData<'a> {
-    pub(super) id: Option<Cow<'a, RawValue>>,
-    pub(super) url: Option<Cow<'a, str>>,
-    /// The checksum of the page's bytes, if they are known.
-    sha256: Option<String>,
-    warc: Option<WarcData<'a>>,
-    /// Unknown members, which are passed through.
-    pub(super) rest: Vec<Member<'a>>,
-}
-
-/// The data of a WARC record about its page.
-#[derive(Clone, Copy, Debug, Serialize)]
-struct WarcData<'a> {
-    date: Option<&'a str>,
-    http_status: Option<u16>,
-}
-
-/// A page to convert.
-pub(super) struct InputPage<'a> {
-    pub(super) bytes: Cow<'a, [u8]>,
-    /// Whether the page is valid UTF-8 already, so no charset must be detected.
-    pub(super) is_text: bool,
-    pub(super) content_type: Option<String>,
 }
 
 /// A converted page.
@@ -267,12 +241,6 @@ fn of_response(response: &Response) -> RecordData<'_> {
         url: response.url.as_deref().map(Cow::Borrowed),
         warc: Some(WarcData { date: response.date.as_deref(), http_status: response.status }),
         ..RecordData::default()
-    }
-}
-
-impl From<super::http::Body> for InputPage<'_> {
-    fn from(body: super::http::Body) -> Self {
-        Self { bytes: body.bytes.into(), is_text: false, content_type: body.content_type }
     }
 }
 
