@@ -2,8 +2,10 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Cursor, Write},
     net::TcpListener,
+    os::unix::fs::{PermissionsExt, symlink},
     thread,
 };
 
@@ -77,4 +79,35 @@ fn a_downloaded_browser_opens_pages() {
     assert!(check("Chromium").as_str().unwrap().contains("chrome-for-testing"), "{checks:?}");
     assert_eq!(check("browser"), "opens a page");
     assert_eq!(of_user(&["setup", "--output", "json"]).run().answer()["installed"], Value::Array(vec![]));
+}
+
+/// Package managers that do not read the package lists by themselves, without lists, as in a new container.
+#[test]
+fn missing_package_lists_are_fetched() {
+    for (manager, install, update, package) in [
+        ("apk", "add", "update", "poppler-utils"),
+        ("pacman", "--sync --needed --noconfirm", "--sync --refresh --noconfirm", "poppler"),
+    ] {
+        let project = Project::new();
+        let bin = project.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        symlink("/usr/bin/id", bin.join("id")).unwrap();
+        let folder = project.path().display();
+        let run = format!(
+            "#!/bin/sh\ncd '{folder}'\necho \"$*\" >> calls\ncase \"$*\" in\n'{update}') : > lists ;;\n\
+             *' {package}') [ -e lists ] || exit 1; /bin/ln -s /bin/true bin/pdftotext ;;\n*) exit 1 ;;\nesac\n"
+        );
+        let sudo = "#!/bin/sh\n[ \"$1\" = --non-interactive ] && shift\nexec \"$@\"\n".to_owned();
+        for (name, script) in [(manager, run), ("sudo", sudo)] {
+            fs::write(bin.join(name), script).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let setup = project.program(&executable("ragmaker")).args(["setup", "--yes", "--output", "json"]);
+        let run = setup.env("PATH", &bin).run();
+        assert_eq!(run.answer()["pdftotext"], bin.join("pdftotext").to_str().unwrap());
+        assert_eq!(run.answer()["installed"], json!(["pdftotext"]));
+        let calls = fs::read_to_string(project.path().join("calls")).unwrap();
+        let installation = format!("{install} {package}");
+        assert_eq!(calls.lines().collect::<Vec<_>>(), [&*installation, update, &*installation], "{manager}");
+    }
 }

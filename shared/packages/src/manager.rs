@@ -11,6 +11,8 @@ use crate::{INSTALL_FAILED, Installer, NO_PACKAGE_MANAGER};
 pub(crate) struct Manager {
     pub(crate) program: &'static str,
     install: &'static [&'static str],
+    /// The command line that updates its package lists; empty if `install` does this by itself.
+    update: &'static [&'static str],
     /// The packages of the browser and its driver.
     browser: &'static [&'static str],
     /// Whether it has to be root.
@@ -21,37 +23,49 @@ const MANAGERS: &[Manager] = &[
     Manager {
         program: "apt-get",
         install: &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes", "--no-install-recommends"],
+        update: &["apt-get", "update"],
         browser: &["chromium", "chromium-driver", "chromium-sandbox"],
         root: true,
     },
     Manager {
         program: "dnf",
         install: &["dnf", "install", "--assumeyes"],
+        update: &[],
         browser: &["chromium", "chromedriver"],
         root: true,
     },
     Manager {
         program: "zypper",
         install: &["zypper", "--non-interactive", "install"],
+        update: &[],
         browser: &["chromium", "chromedriver"],
         root: true,
     },
     Manager {
         program: "pacman",
         install: &["pacman", "--sync", "--needed", "--noconfirm"],
+        update: &["pacman", "--sync", "--refresh", "--noconfirm"],
         browser: &["chromium"],
         root: true,
     },
-    Manager { program: "apk", install: &["apk", "add"], browser: &["chromium", "chromium-chromedriver"], root: true },
+    Manager {
+        program: "apk",
+        install: &["apk", "add"],
+        update: &["apk", "update"],
+        browser: &["chromium", "chromium-chromedriver"],
+        root: true,
+    },
     Manager {
         program: "brew",
         install: &["brew", "install"],
+        update: &[],
         browser: &["--cask", "google-chrome", "chromedriver"],
         root: false,
     },
     Manager {
         program: "winget",
         install: &["winget", "install", "--exact", "--accept-package-agreements", "--accept-source-agreements"],
+        update: &[],
         browser: &["Google.Chrome", "Chromium.ChromeDriver"],
         root: false,
     },
@@ -82,7 +96,7 @@ impl Manager {
     fn install(&self, packages: &[&str], installer: Installer<'_>) -> Result<(), Error> {
         let words: Vec<&str> = self.install.iter().chain(packages).copied().collect();
         match installer.run(&words, self.root) {
-            Err(error) if self.program == "apt-get" && error.is(INSTALL_FAILED) => {
+            Err(error) if !self.update.is_empty() && error.is(INSTALL_FAILED) => {
                 self.update(installer)?;
                 installer.run(&words, self.root)
             }
@@ -92,7 +106,7 @@ impl Manager {
 
     /// Updates the package lists.
     fn update(&self, installer: Installer<'_>) -> Result<(), Error> {
-        installer.run(&[self.program, "update"], self.root)
+        installer.run(self.update, self.root)
     }
 
     /// The package with `program`.
@@ -184,6 +198,7 @@ mod tests {
             let answers = ["--yes", "--assumeyes", "--non-interactive", "--noconfirm", "--accept-package-agreements"];
             let is_silent = manager.install.iter().any(|word| answers.contains(word));
             assert!(is_silent || ["apk", "brew"].contains(&manager.program), "{}", manager.program);
+            assert!(manager.update.first().is_none_or(|word| *word == manager.program), "{}", manager.program);
         }
     }
 }
