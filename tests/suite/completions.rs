@@ -145,6 +145,13 @@ fn every_man_page_is_one() {
         let words = [&["--warnings", "-E", "UTF-8", "-l"][..], &[page.to_str().unwrap()]].concat();
         let text = printed(project.program(Path::new("man")).args(words).env("MANWIDTH", "100").env("MANPAGER", "cat"));
         assert!(text.contains("SYNOPSIS") && text.contains("DESCRIPTION"), "{}: {text}", page.display());
+        let name = page.file_stem().unwrap().to_str().unwrap();
+        assert!(name == "ragmaker" || text.contains("EXIT STATUS"), "{}: {text}", page.display());
+        let source = fs::read_to_string(page).unwrap().replace("\\-", "-");
+        let title = source.lines().find(|line| line.starts_with(".TH ")).unwrap();
+        // The fields after the date, which is empty, are in their places.
+        let fields = format!(".TH {name} 1 \"\" \"RAGMaker {}\" \"RAGMaker manual\"", env!("CARGO_PKG_VERSION"));
+        assert_eq!(title, fields);
     }
 }
 

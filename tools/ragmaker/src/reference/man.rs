@@ -75,16 +75,16 @@ fn named<'a>(name: &str, programs: &'a [Program]) -> Result<&'a Program, Error> 
 fn page(program: &Program) -> std::io::Result<Vec<u8>> {
     let name = program.executable();
     let mut roff = Roff::new();
-    // Only tools have the exit status and the list of errors of the contract.
+    // Only tools have the list of errors of the contract.
     if let Some(manual) = manuals().into_iter().find(|manual| manual.command == name) {
         section(&mut roff, "ERRORS", manual.errors.iter().copied());
-        let meanings = [
-            ("0", "The work was done."),
-            ("1", "The work failed. The error is on standard error."),
-            ("2", "The arguments cannot be used. The error is on standard error."),
-        ];
-        section(&mut roff, "EXIT STATUS", meanings);
     }
+    let (done, failed) = match &*program.name {
+        "doctor" => ("No check found a problem.", "A check found a problem."),
+        _ => ("The work was done.", "The work failed. The error is on standard error."),
+    };
+    let refused = "The arguments cannot be used. The error is on standard error.";
+    section(&mut roff, "EXIT STATUS", [("0", done), ("1", failed), ("2", refused)]);
     roff.control("SH", ["SEE ALSO"]).text([bold("ragmaker"), roman("(1)")]);
     let synopsis = synopsis(program);
     rendered(program.command(&name).override_usage(synopsis), &roff)
@@ -132,7 +132,8 @@ fn section<'a>(roff: &mut Roff, title: &str, items: impl IntoIterator<Item = (&'
 fn rendered(command: Command, more: &Roff) -> std::io::Result<Vec<u8>> {
     let has_commands = command.has_subcommands();
     let version = concat!("RAGMaker ", env!("CARGO_PKG_VERSION"));
-    let man = Man::new(command).source(version).manual("RAGMaker manual");
+    // Without a date, its field has to be quoted: otherwise the version would be in its place.
+    let man = Man::new(command).date("\"\"").source(version).manual("RAGMaker manual");
     let mut page = vec![];
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
