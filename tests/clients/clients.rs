@@ -195,7 +195,11 @@ fn without_a_person(line: &str) -> Option<String> {
         assert!(workspace().join(package).join("src/main.rs").is_file(), "{line}");
         return None;
     }
-    let consent = if line.starts_with("gemini extensions install ") { " --consent" } else { "" };
+    let consent = match line {
+        _ if line.starts_with("gemini extensions install ") => " --consent",
+        _ if line.starts_with("ragmaker connect ") => " --yes",
+        _ => "",
+    };
     Some(format!("{line}{consent}"))
 }
 
@@ -224,7 +228,7 @@ fn gemini_environment(model: &str) -> Vec<(&'static str, String)> {
 /// Gemini CLI with the extension, every call allowed.
 pub(crate) const GEMINI: Client = Client {
     page: "gemini-cli.md",
-    install: &[("Install", 0)],
+    install: &[("As an extension", 0)],
     gather: ("Scripts", 1),
     configure: gemini_home,
     environment: gemini_environment,
@@ -235,7 +239,7 @@ pub(crate) const GEMINI: Client = Client {
 
 /// Gemini CLI with the extension and the policy that allows what the workflows call.
 pub(crate) const GEMINI_POLICY: Client =
-    Client { install: &[("Install", 0), ("Scripts", 0)], says: &["gemini", "--prompt"], ..GEMINI };
+    Client { install: &[("As an extension", 0), ("Scripts", 0)], says: &["gemini", "--prompt"], ..GEMINI };
 
 /// Gemini CLI with its discovery command, which has no images.
 pub(crate) const GEMINI_DISCOVERY: Client = Client {
@@ -251,7 +255,7 @@ pub(crate) const GEMINI_DISCOVERY: Client = Client {
 };
 
 /// Gemini CLI as `ragmaker connect` sets it up.
-pub(crate) const GEMINI_CONNECTED: Client = Client { install: &[("With one command", 0)], ..GEMINI };
+pub(crate) const GEMINI_CONNECTED: Client = Client { install: &[("Install", 0)], ..GEMINI };
 
 fn claude_environment(model: &str) -> Vec<(&'static str, String)> {
     vec![
@@ -268,7 +272,7 @@ fn claude_environment(model: &str) -> Vec<(&'static str, String)> {
 /// Claude Code with the plugin, whose commands allow what they need, and their copies with short names.
 pub(crate) const CLAUDE_PLUGIN: Client = Client {
     page: "claude-code.md",
-    install: &[("Install", 0)],
+    install: &[("As a plugin", 0)],
     gather: ("Use", 0),
     configure: |_, _| {},
     environment: claude_environment,
@@ -296,12 +300,12 @@ pub(crate) const CLAUDE_READ_ONLY: Client = Client {
 };
 
 /// Claude Code as `ragmaker connect` sets it up.
-pub(crate) const CLAUDE_CONNECTED: Client = Client { install: &[("With one command", 0)], ..CLAUDE_PLUGIN };
+pub(crate) const CLAUDE_CONNECTED: Client = Client { install: &[("Install", 0)], ..CLAUDE_PLUGIN };
 
 /// Codex with the rendered configuration and skills.
 pub(crate) const CODEX: Client = Client {
     page: "codex.md",
-    install: &[("Install", 0)],
+    install: &[("By hand", 0)],
     gather: ("Use", 0),
     configure: |seat, model| {
         let config = format!(
@@ -316,12 +320,12 @@ pub(crate) const CODEX: Client = Client {
 };
 
 /// Codex as `ragmaker connect` sets it up.
-pub(crate) const CODEX_CONNECTED: Client = Client { install: &[("With one command", 0)], ..CODEX };
+pub(crate) const CODEX_CONNECTED: Client = Client { install: &[("Install", 0)], ..CODEX };
 
 /// opencode with the rendered configuration and commands.
 pub(crate) const OPENCODE: Client = Client {
     page: "opencode.md",
-    install: &[("Install", 0)],
+    install: &[("In one project", 0)],
     gather: ("Use", 0),
     configure: |seat, model| {
         let config = json!({"model": "scripted/scripted", "provider": {"scripted": {
@@ -344,4 +348,4 @@ pub(crate) const OPENCODE: Client = Client {
 pub(crate) const OPENCODE_ASK: Client = Client { says: &["opencode", "run", "--command", "ask"], ..OPENCODE };
 
 /// opencode as `ragmaker connect` sets it up.
-pub(crate) const OPENCODE_CONNECTED: Client = Client { install: &[("With one command", 0)], ..OPENCODE };
+pub(crate) const OPENCODE_CONNECTED: Client = Client { install: &[("Install", 0)], ..OPENCODE };

@@ -34,7 +34,9 @@ esac
 folder=ragmaker-$version-$target
 archive=$folder.tar.gz
 temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
+# The executable, before it has its name.
+new=$prefix/bin/.ragmaker.$$
+trap 'rm -rf "$temporary" "$new"' EXIT
 trap 'exit 1' HUP INT TERM
 
 for file in "$archive" "$archive.sha256"; do
@@ -59,10 +61,13 @@ else
 fi
 
 tar -xzf "$archive"
-mkdir -p "$prefix"
-# A running executable cannot be overwritten, and a link would be followed.
-rm -f "$prefix/bin/ragmaker"
+# The executable comes last and gets its name when it is complete: after an interruption the old one is there. A running
+# executable cannot be overwritten, and a link would be followed.
+mv "$folder/bin/ragmaker" executable
+mkdir -p "$prefix/bin"
 cp -R "$folder/." "$prefix/"
+cp executable "$new"
+mv -f "$new" "$prefix/bin/ragmaker"
 echo "RAGMaker $version is installed in $prefix."
 case :$PATH: in
     *:"$prefix/bin":*) ;;

@@ -74,7 +74,7 @@ fn install(downloads: &str, folder: &Path) -> Output {
 #[test]
 fn the_commands_of_the_page_install_an_archive() {
     let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/install.md")).unwrap();
-    let (_, block) = page.split_once("<!-- run by: xtask/dist/tests/install.rs -->\n```sh\n").unwrap();
+    let (_, block) = page.rsplit_once("<!-- run by: xtask/dist/tests/install.rs -->\n```sh\n").unwrap();
     let (commands, _) = block.split_once("```").unwrap();
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), 1);
@@ -89,6 +89,56 @@ fn the_commands_of_the_page_install_an_archive() {
         let mode = fs::metadata(prefix.join("share/man/man1/ragmaker.1")).unwrap().permissions().mode();
         assert_eq!(mode & 0o111, 0);
     }
+}
+
+/// The first command of README, with the server of the test in place of the address of the repository.
+#[test]
+fn the_readme_installs_the_newest_release() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let (_, repository) = manifest.split_once("\nrepository = \"").unwrap();
+    let address = format!("{}/releases/latest/download", repository.split_once('"').unwrap().0);
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 1);
+    fs::write(folder.path().join("install.sh"), release().installer()).unwrap();
+    let downloads = serve(folder.path());
+    for page in ["README.md", "README.ja.md", "docs/install.md"] {
+        let page = fs::read_to_string(root.join(page)).unwrap();
+        let (_, block) = page.split_once("<!-- run by: xtask/dist/tests/install.rs -->\n```sh\n").unwrap();
+        let command = block.lines().next().unwrap();
+        assert!(command.contains(&address), "{command}");
+        let output = shell(&command.replace(&address, &downloads), &downloads, folder.path());
+        assert!(output.status.success(), "{output:?}");
+        let program = folder.path().join("home/.local/bin/ragmaker");
+        assert_eq!(Command::new(&program).output().unwrap().stdout, b"ragmaker 1.2.3\n");
+        fs::remove_dir_all(folder.path().join("home")).unwrap();
+    }
+}
+
+/// A disk that is full while the executable is copied, as an interruption would end the copy.
+#[test]
+fn an_interrupted_installation_leaves_the_old_executable() {
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), 1);
+    let downloads = serve(folder.path());
+    assert!(install(&downloads, folder.path()).status.success());
+    let bin = folder.path().join("prefix/bin");
+    fs::write(bin.join("ragmaker"), "#!/bin/sh\necho old\n").unwrap();
+    let copy = folder.path().join("full/cp");
+    fs::create_dir(copy.parent().unwrap()).unwrap();
+    let script = "#!/bin/sh\nPATH=${PATH#*:}\ncase $1 in -R) exec cp \"$@\" ;; esac\necho half > \"$2\"\nexit 1\n";
+    fs::write(&copy, script).unwrap();
+    fs::set_permissions(&copy, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = shell("PATH=$PWD/full:$PATH PREFIX=prefix sh install.sh", &downloads, folder.path());
+    assert!(!output.status.success(), "{output:?}");
+    let old = Command::new(bin.join("ragmaker-read-file")).output().unwrap();
+    assert_eq!(old.stdout, b"old\n");
+    let mut names: Vec<_> = fs::read_dir(&bin).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["ragmaker", "ragmaker-read-file"]);
+    assert!(install(&downloads, folder.path()).status.success());
+    let new = Command::new(bin.join("ragmaker-read-file")).output().unwrap();
+    assert_eq!(new.stdout, b"ragmaker-read-file 1.2.3\n");
 }
 
 #[test]
