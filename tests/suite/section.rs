@@ -75,6 +75,10 @@ fn exactly_the_section_is_fetched() {
     let catalog: Value =
         serde_json::from_str(&fs::read_to_string(project.path().join("kb/cache/catalog.json")).unwrap()).unwrap();
     assert_eq!(catalog["documents"].as_array().unwrap().len(), PAGES);
+    let start = catalog["documents"].as_array().unwrap().iter().find(|one| one["url"] == site.url("/docs/")).unwrap();
+    assert!(start["title"].is_string() && catalog["title"] == start["title"], "{}", catalog["title"]);
+    let verified = project.tool("verify").args(["--kb-root", "kb", "--limit", "1"]).run();
+    assert_eq!(verified.answer()["advice"][0]["kind"], "summary_missing");
     let tagged =
         catalog["documents"].as_array().unwrap().iter().filter(|one| one["source"]["etag"].is_string()).count();
     assert!(tagged >= PAGES / 2 - 5, "{tagged}");
@@ -164,7 +168,6 @@ fn a_killed_run_is_continued() {
     let (once, again) = (times(&whole.1), times(&killed.1));
     let twice: Vec<_> = again.iter().filter(|(path, count)| **count > once[*path]).collect();
     assert!(twice.len() <= 1, "{twice:?}");
-    killed.0.tool("entry-discovery").args(["--kb-root", "kb", "--title", "T", "--summary", "S"]).run().answer();
     killed.0.tool("verify").args(["--kb-root", "kb"]).run().answer();
 }
 
@@ -225,6 +228,40 @@ fn a_page_that_a_browser_saved_is_compared_there() {
     assert_eq!(refresh()["verdict"], "gone");
     assert!(!Path::new(file).exists());
     project.tool("browser-close").run().answer();
+}
+
+#[test]
+fn a_section_of_which_nothing_is_fetched_is_an_error() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let (url, prefix) = (site.url("/docs/members/1"), site.url("/docs/"));
+    let section = ["--url", &url, "--prefix", &prefix, "--section", "--depth", "0", "--browser", "never"];
+    let fetch = || project.tool("http-fetch").args(section).args(["--kb-root", "kb"]);
+    let output = fetch().run();
+    let details = &output.error("LOGIN_REQUIRED")["details"];
+    assert_eq!((&details["http_status"], &details["url"]), (&json!(401), &json!(url)));
+    assert_eq!(with(&report(details), "failed"), BTreeSet::from([url.clone()]));
+    let line = fetch().arg("--jsonl").run_raw();
+    assert_eq!(line.status.code(), Some(1));
+    assert_eq!(serde_json::from_slice::<Value>(&line.stdout).unwrap()["verdict"], "failed");
+    // The site does not answer, before and after pages of it were saved.
+    let offline = || fetch().env("http_proxy", "http://127.0.0.1:9").run();
+    offline().error("NAVIGATION_FAILED");
+    let page = site.page(3);
+    let saved = ["--url", &page, "--prefix", &prefix, "--section", "--depth", "0", "--kb-root", "kb"];
+    let saved = project.tool("http-fetch").args(saved).args(["--browser", "never"]).run();
+    assert_eq!(saved.answer()["counts"]["added"], 1);
+    offline().error("NAVIGATION_FAILED");
+}
+
+#[test]
+fn a_title_of_a_knowledge_base_is_kept() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    project.tool("entry-discovery").args(["--kb-root", "kb", "--title", "Mine"]).run().answer();
+    let section = ["--url", &site.page(3), "--prefix", &site.url("/docs/"), "--section", "--depth", "0"];
+    project.tool("http-fetch").args(section).args(["--kb-root", "kb", "--browser", "never"]).run().answer();
+    let catalog: Value =
+        serde_json::from_str(&fs::read_to_string(project.path().join("kb/cache/catalog.json")).unwrap()).unwrap();
+    assert_eq!((&catalog["title"], catalog["documents"].as_array().unwrap().len()), (&json!("Mine"), 1));
 }
 
 #[test]

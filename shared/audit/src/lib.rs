@@ -36,7 +36,7 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
         findings.push(Finding::new(FindingKind::TitleMissing, "the knowledge base has no title"));
     }
     if contents.header.summary.is_none() {
-        findings.push(Finding::new(FindingKind::SummaryMissing, "the knowledge base has no summary"));
+        advice.push(Finding::new(FindingKind::SummaryMissing, "the knowledge base has no summary"));
     }
     // The catalog was read a moment ago. If it was removed meanwhile, the next run reports that.
     let (Some(root), Some(folder)) = (catalog.root(), catalog.folder()) else { return audit };

@@ -12,9 +12,10 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_catalog::{Catalog, Listed};
+use ragmaker_address::codes::HTTP_ERROR;
+use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Header, Listed};
 use ragmaker_http::Client;
-use ragmaker_ingest::{PageResult, PageVerdict, Run, Store, Summary};
+use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -105,7 +106,8 @@ impl<'s> Section<'_, 's> {
 ///
 /// # Errors
 ///
-/// Where nothing can be written, or the start is not allowed; what is wrong with a page or the site is a verdict.
+/// Where nothing can be written, or the start is not allowed. What is wrong with a page or the site is a verdict; if the
+/// start page failed and no page was fetched, it is the error.
 pub fn fetch(
     wanted: &SectionRequest<'_>,
     client: &Client,
@@ -123,13 +125,13 @@ pub fn fetch(
         Err(error) => {
             // Nothing is known of a site that cannot be reached, and what an interrupted run has found stays.
             run.suspend(PageResult::failed(key(wanted.start), &error));
-            return Ok(Fetched { run: run.finish()?, left: 0 });
+            return ended(run, 0, Some(error));
         }
     };
     let earlier: Vec<JournalEntry> = run.earlier();
     if let Some(failure) = site.failure().filter(|_| !earlier.is_empty()) {
-        run.suspend(PageResult::new(key(wanted.start), PageVerdict::Failed, failure));
-        return Ok(Fetched { run: run.finish()?, left: 0 });
+        run.suspend(PageResult::new(key(wanted.start), PageVerdict::Failed, failure.clone()));
+        return ended(run, 0, Some(HTTP_ERROR.error(failure)));
     }
     let mut state = CrawlState::new(store, run);
     state.enqueue_given(without_fragment(wanted.start), 0);
@@ -146,15 +148,45 @@ pub fn fetch(
     let missing = SoftNotFound::new(&wanted.scope, &site);
     let earlier = state.run.stored_state();
     let (state, earlier) = all(wanted, &site, &missing, browser, Some(earlier), state);
-    let CrawlState { queue, later, mut store, run, error, done, mut links, .. } = state;
+    let CrawlState { queue, later, mut store, run, error, done, mut links, start_error, .. } = state;
     if let Some(error) = error {
         return Err(error);
     }
     store.finish()?;
     links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
     run.store_state(&links)?;
+    name_after(wanted.start, catalog)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
-    Ok(Fetched { run: run.finish()?, left })
+    ended(run, left, start_error)
+}
+
+/// The answer of `run`, or the error of the start page if no page was fetched.
+fn ended(run: Run, left: usize, start_error: Option<Error>) -> Result<Fetched, Error> {
+    let run = run.finish()?;
+    let Counts { added, changed, unchanged, moved, gone, .. } = run.counts;
+    match start_error {
+        Some(error) if added + changed + unchanged + moved + gone == 0 => {
+            Err(error.detail("report_file", run.report_file))
+        }
+        _ => Ok(Fetched { run, left }),
+    }
+}
+
+/// Gives a knowledge base that has no title the title of the start page.
+fn name_after(start: &Url, catalog: &Catalog) -> Result<(), Error> {
+    let contents = match catalog.read() {
+        Err(error) if error.is(CATALOG_NOT_FOUND) => return Ok(()),
+        contents => contents?,
+    };
+    if contents.header.title.is_some() {
+        return Ok(());
+    }
+    let url = key(start);
+    let page = contents.documents.into_iter().find(|document| document.url.as_ref() == Some(&url));
+    match page.and_then(|page| page.title) {
+        Some(title) => catalog.describe(&Header { title: Some(title), ..Header::default() }).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Visits the queued addresses and the addresses that their pages link to. Returns `earlier` as well, the links of the
@@ -293,6 +325,9 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         }
         let mut state = section.state();
         let found = state.enqueue(found, section.context.scope);
+        if key(&url) == key(wanted.start) {
+            state.start_error.clone_from(&visited.error);
+        }
         if let Err(error) = state.end(&url, visited, found) {
             state.error.get_or_insert(error);
         }

@@ -40,6 +40,8 @@ pub(crate) struct CrawlState<'a> {
     pub(crate) unreachable: usize,
     /// The links of the pages of this run.
     pub(crate) links: SectionLinks,
+    /// Why the start page failed.
+    pub(crate) start_error: Option<Error>,
     pub(crate) error: Option<Error>,
 }
 
@@ -67,6 +69,7 @@ impl<'a> CrawlState<'a> {
             run,
             unreachable: 0,
             links: SectionLinks::default(),
+            start_error: None,
             error: None,
         }
     }

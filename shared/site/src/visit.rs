@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
 use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_http::{GetRequest, Response, Step};
@@ -78,6 +78,8 @@ pub(crate) struct Visited {
     pub(crate) also: Vec<String>,
     /// Whether the request failed as requests to a site that is down do.
     pub(crate) unreachable: bool,
+    /// Why the page failed, where its verdict is that.
+    pub(crate) error: Option<Error>,
 }
 
 /// The outcome for a page.
@@ -105,7 +107,7 @@ pub(crate) enum VisitOutcome {
 
 impl From<VisitOutcome> for Visited {
     fn from(outcome: VisitOutcome) -> Self {
-        Self { outcome, links: PageLinks::default(), also: vec![], unreachable: false }
+        Self { outcome, links: PageLinks::default(), also: vec![], unreachable: false, error: None }
     }
 }
 
@@ -147,7 +149,8 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
     // What is only read for its links is not compared.
     let known = known.filter(|_| run.scope.refusal(url).is_none());
     if let Some(reason) = run.site.failure() {
-        return VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into();
+        let error = Some(HTTP_ERROR.error(reason.clone()));
+        return Visited { error, ..VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into() };
     }
     if let Some(reason) = run.site.refusal(url, run.reach(url)) {
         return refused(&own, reason);
@@ -182,7 +185,8 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
         let unchanged = known.filter(|_| !headers.is_empty() && response.steps.is_empty());
         let Some((known, source)) = unchanged.and_then(|known| Some((known, known.source(run)?))) else {
             let reason = "the server answered 304 to a request without conditions";
-            return VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into();
+            let error = Some(HTTP_ERROR.error(reason));
+            return Visited { error, ..VisitOutcome::Page(PageResult::new(own, PageVerdict::Failed, reason)).into() };
         };
         let links = known.links.clone().unwrap_or_default();
         return Visited { links, ..VisitOutcome::Unchanged(source).into() };
@@ -321,7 +325,8 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
     };
     let unreachable = may_be_down(error);
     let links = PageLinks { pages: onward(error).into_iter().collect(), ..PageLinks::default() };
-    Visited { links, unreachable, ..outcome.into() }
+    let has_failed = matches!(&outcome, VisitOutcome::Page(page) if page.verdict == PageVerdict::Failed);
+    Visited { links, unreachable, error: has_failed.then(|| error.clone()), ..outcome.into() }
 }
 
 /// The form in which a page was requested.

@@ -113,9 +113,22 @@ fn a_document_whose_extraction_was_not_sure_is_named_first() {
 fn a_knowledge_base_that_says_nothing_is_wrong() {
     let folder = knowledge_base();
     write(folder.path(), "catalog.json", "{\"title\": \" \", \"documents\": []}");
-    let expected =
-        ["no_documents", "title_missing", "summary_missing", "orphan documents/a.md", "orphan documents/b.md"];
+    let expected = ["no_documents", "title_missing", "orphan documents/a.md", "orphan documents/b.md"];
     assert_eq!(found(folder.path()), expected);
+}
+
+#[test]
+fn a_missing_summary_is_advice() {
+    let folder = knowledge_base();
+    let documents = ["a", "b"].map(|name| {
+        let mut entry = entry(name);
+        entry["summary"] = "About it.".into();
+        entry
+    });
+    write(folder.path(), "catalog.json", json!({"title": "Tides", "documents": documents}).to_string());
+    let answer = answer(folder.path());
+    assert_eq!((&answer["total"], &answer["advice"][0]["kind"]), (&json!(1), &json!("summary_missing")), "{answer}");
+    assert!(answer["advice"][0]["remedy"].as_str().unwrap().contains("ragmaker-entry-discovery --summary"), "{answer}");
 }
 
 #[test]
