@@ -126,3 +126,19 @@ fn beneath(ruleset: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> 
 fn open(path: &Path) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_hidden_inside_a_writable_root_is_covered_by_mounts_alone() {
+        let paths = |all: &[&str]| all.iter().map(PathBuf::from).collect::<Vec<_>>();
+        let hidden = paths(&["/home/me/.ssh", "/home/me/project/.env", "/home/me/projects"]);
+        let outside = |root: &str, writable: &[&str]| hidden_outside(&hidden, Path::new(root), &paths(writable));
+        assert_eq!(outside("/home/me/project", &["/home/me/project"]), paths(&["/home/me/.ssh", "/home/me/projects"]));
+        // A root that is only read keeps its own files hidden.
+        assert_eq!(outside("/home/me/project", &["/home/me"]), hidden);
+        assert_eq!(outside("/home/me/project", &[]), hidden);
+    }
+}

@@ -163,3 +163,25 @@ pub fn probe(policy: &Policy) -> Layers {
     });
     ended.map(|ended| ended.layers).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_layer_that_is_missing_has_its_gaps_in_words() {
+        let whole = Layers { namespaces: true, mounts: true, landlock: Some(6), seccomp: true };
+        assert!(whole.missing().is_empty() && whole.keep_files());
+        let said = |layers: Layers| layers.missing().join("; ");
+        let nothing = said(Layers::default());
+        for part in ["files outside the project", "network", "visible and can be ended", "no filter"] {
+            assert!(nothing.contains(part), "{nothing}");
+        }
+        assert!(!Layers::default().keep_files());
+        assert_eq!(said(Layers { landlock: None, ..whole.clone() }), "no Landlock: the mounts alone protect files");
+        assert!(said(Layers { mounts: false, ..whole.clone() }).contains("secrets inside the project can be read"));
+        // Without namespaces, the filter refuses sockets, and Landlock confines signals.
+        assert_eq!(said(Layers { namespaces: false, ..whole.clone() }), "other processes of the same user are visible");
+        assert!(said(Layers { namespaces: false, landlock: Some(5), ..whole }).ends_with("can be ended"));
+    }
+}

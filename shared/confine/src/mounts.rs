@@ -150,3 +150,29 @@ fn unescaped(text: &str) -> String {
         .iter()
         .fold(text.to_owned(), |text, (code, says)| text.replace(code, says))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_mounts_are_those_that_the_kernel_means() {
+        for (text, expected) in [
+            ("/home/me", "/home/me"),
+            (r"/a\040b\011c\012d", "/a b\tc\nd"),
+            (r"/a\134b", r"/a\b"),
+            // A backslash before the digits of a blank.
+            (r"/a\134040", r"/a\040"),
+            (r"/a\134134", r"/a\134"),
+            ("/\u{6f6e}", "/\u{6f6e}"),
+        ] {
+            assert_eq!(unescaped(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_root_is_a_mount_point() {
+        let points = mount_points().unwrap();
+        assert!(points.iter().any(|(path, _)| path == Path::new("/")), "{points:?}");
+    }
+}

@@ -95,3 +95,74 @@ impl WorkTree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, process::Command};
+
+    use super::*;
+
+    /// A repository with a commit of two files, and a third file that is only in its index.
+    fn repository() -> (TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let git = |arguments: &[&str]| {
+            let identity = ["-c", "user.name=x", "-c", "user.email=x@x.example"];
+            assert!(Command::new("git").args(identity).args(arguments).current_dir(&top).status().unwrap().success());
+        };
+        git(&["init", "--quiet"]);
+        fs::create_dir(top.join("docs")).unwrap();
+        fs::write(top.join("a.md"), "one\n").unwrap();
+        fs::write(top.join("docs/\u{6f6e} b\n.md"), "two\n").unwrap();
+        git(&["add", "--all"]);
+        git(&["commit", "--quiet", "--message", "x"]);
+        fs::write(top.join("new.md"), "new\n").unwrap();
+        git(&["add", "new.md"]);
+        (folder, top)
+    }
+
+    #[test]
+    fn the_index_is_read_with_any_names() {
+        let (_folder, top) = repository();
+        let mut tracked = WorkTree::of(&top).unwrap().tracked().unwrap();
+        tracked.sort();
+        assert_eq!(tracked, ["a.md", "docs/\u{6f6e} b\n.md", "new.md"]);
+        assert!(WorkTree::of(&top.join("docs")).is_err());
+    }
+
+    #[test]
+    fn a_command_is_asked_where_it_would_run() {
+        let (_folder, top) = repository();
+        let tree = WorkTree::of(&top).unwrap();
+        assert_eq!(tree.ask(&top, &["diff", "--name-only", "-z", "HEAD"]).unwrap(), ["new.md"]);
+        assert_eq!(tree.ask(&top.join("docs"), &["ls-files", "-z", "*.md"]).unwrap(), ["\u{6f6e} b\n.md"]);
+        // A search that finds nothing is an answer, and a mistake is an error.
+        assert!(tree.ask(&top, &["grep", "--name-only", "-z", "zebra"]).unwrap().is_empty());
+        assert!(tree.ask(&top, &["log", "--no-such-option"]).unwrap_err().is(GIT_FAILED));
+    }
+
+    #[test]
+    fn nothing_of_the_configuration_runs() {
+        let (_folder, top) = repository();
+        let trace = top.join("ran");
+        let program = format!("touch '{}'; cat", trace.display());
+        for (key, value) in [("core.fsmonitor", &program), ("diff.external", &program), ("core.pager", &program)] {
+            assert!(Command::new("git").args(["config", key, value]).current_dir(&top).status().unwrap().success());
+        }
+        let tree = WorkTree::of(&top).unwrap();
+        tree.ask(&top, &["diff", "--name-status", "-z", "HEAD"]).unwrap();
+        tree.ask(&top, &["status", "--porcelain", "-z"]).unwrap();
+        assert!(!trace.exists());
+    }
+
+    #[test]
+    fn names_of_objects_have_a_kind_or_none() {
+        let (_folder, top) = repository();
+        let tree = WorkTree::of(&top).unwrap();
+        let kinds = tree.kinds(&top, &["HEAD", "HEAD:a.md", "HEAD:docs", "no such name", "--help", ""]).unwrap();
+        let kinds: Vec<_> = kinds.iter().map(Option::as_deref).collect();
+        assert_eq!(kinds, [Some("commit"), Some("blob"), Some("tree"), None, None, None]);
+        assert!(tree.kinds(&top, &["HEAD\nHEAD"]).unwrap_err().is(GIT_FAILED));
+        assert!(tree.kinds::<&str>(&top, &[]).unwrap().is_empty());
+    }
+}

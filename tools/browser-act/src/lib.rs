@@ -179,3 +179,46 @@ fn upload(file: &str, invocation: &Invocation) -> Result<String, Error> {
     File::open(&path).map_err(|error| io_error(&error, &path))?;
     Ok(path.to_string_lossy().into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::{Caller, HostOptions};
+
+    use super::*;
+
+    /// A call in the project at `root`.
+    fn call(root: &Path, caller: Caller) -> Invocation {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Invocation { host, caller, ..Invocation::default() }
+    }
+
+    #[test]
+    fn steps_are_given_or_read_from_a_file() {
+        let (_holder, root) = folder("project");
+        let file = write(&root, "steps \u{6f6e}.json", "[{\"click\": \"A\"}]");
+        let person = call(&root, Caller::Person);
+        assert_eq!(read("[]", &person).unwrap(), "[]");
+        assert_eq!(read(&format!("@{}", file.display()), &person).unwrap(), "[{\"click\": \"A\"}]");
+        write(&root, "large", vec![b' '; usize::try_from(MAX_BYTES).unwrap() + 1]);
+        for (argument, code) in
+            [("@none.json", "FILE_NOT_FOUND"), ("@large", "ARGUMENT_ERROR"), ("@/etc/passwd", "PATH_NOT_ALLOWED")]
+        {
+            assert_eq!(read(argument, &call(&root, Caller::Model)).unwrap_err().code(), code, "{argument}");
+        }
+    }
+
+    #[test]
+    fn only_files_of_the_project_are_uploaded_for_any_caller() {
+        let (_holder, root) = folder("project");
+        let (inside, outside) = (write(&root, "a.md", "x"), write(root.parent().unwrap(), "outside.md", "x"));
+        for caller in [Caller::Person, Caller::Model] {
+            let call = call(&root, caller);
+            assert_eq!(upload("a.md", &call).unwrap(), inside.to_string_lossy());
+            assert_eq!(upload(&outside.to_string_lossy(), &call).unwrap_err().code(), "PATH_NOT_ALLOWED");
+            assert_eq!(upload("../outside.md", &call).unwrap_err().code(), "PATH_NOT_ALLOWED");
+            assert_eq!(upload(".", &call).unwrap_err().code(), "NOT_A_REGULAR_FILE");
+            assert!(upload("none.md", &call).is_err());
+        }
+    }
+}

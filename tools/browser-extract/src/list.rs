@@ -387,3 +387,52 @@ fn record(requested: &str, verdict: PageVerdict, fields: Value) -> Map<String, V
     }
     record
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn addresses_are_the_lines_that_are_no_remarks() {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let model = Invocation { host, caller: Caller::Model, ..Invocation::default() };
+        let text = "\u{feff}https://x.example/a\r\n# a remark\r\n\r\n  https://x.example/\u{6f6e}#b \r\nnot an address";
+        write(&root, "urls.txt", text);
+        let lines = read(Path::new("urls.txt"), &model).unwrap();
+        assert_eq!(lines, ["https://x.example/a", "https://x.example/\u{6f6e}#b", "not an address"]);
+        write(&root, "empty.txt", "");
+        assert!(read(Path::new("empty.txt"), &model).unwrap().is_empty());
+        write(&root, "legacy.txt", b"caf\xe9");
+        for (path, code) in [
+            ("-", "ARGUMENT_ERROR"),
+            ("legacy.txt", "NOT_TEXT"),
+            ("none.txt", "FILE_NOT_FOUND"),
+            ("/etc/passwd", "PATH_NOT_ALLOWED"),
+        ] {
+            assert_eq!(read(Path::new(path), &model).unwrap_err().code(), code, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_page_has_its_verdict_and_what_was_saved_counts_once() {
+        let line = record(
+            "https://x.example/",
+            PageVerdict::Unchanged,
+            json!({"url": "https://x.example/b", "json_responses": {"saved": 3}}),
+        );
+        assert_eq!(
+            (&line["status"], &line["verdict"], &line["url"]),
+            (&"success".into(), &"unchanged".into(), &"https://x.example/b".into())
+        );
+        assert_eq!(saved_earlier(&line), 3);
+        for fields in [json!({}), json!({"json_responses": null}), json!({"json_responses": {"saved": -1}}), json!([])]
+        {
+            assert_eq!(saved_earlier(&record("x", PageVerdict::Added, fields)), 0);
+        }
+    }
+}

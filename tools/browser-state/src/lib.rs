@@ -183,3 +183,29 @@ fn answer(state: &StorageState, path: Option<&Path>) -> Answer {
     answer.truncated = answer.sites.len() < total;
     answer
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_told_by_its_sites_and_never_by_its_values() {
+        let cookie = |domain: &str, value: &str| {
+            serde_json::json!({"name": "n", "value": value, "domain": domain, "path": "/", "expires": -1, "httpOnly": true,
+                "secure": true, "sameSite": "Lax"})
+        };
+        let origins = serde_json::json!([{"origin": "https://x.example", "localStorage": [{"name": "token", "value": "secret-3"}]}]);
+        let state = serde_json::json!({"cookies": [cookie(".x.example", "secret-1"), cookie("y.example", "secret-2")], "origins": origins});
+        let state: StorageState = serde_json::from_value(state).unwrap();
+        let answer = answer(&state, Some(Path::new("/project/state.json")));
+        assert_eq!((answer.cookies, answer.origins, answer.sites.len(), answer.truncated), (2, 1, 3, false));
+        let text = serde_json::to_string(&answer).unwrap();
+        assert!(
+            text.contains("y.example") && text.contains("/project/state.json") && !text.contains("secret"),
+            "{text}"
+        );
+        let many = StorageState { cookies: vec![], origins: (0..5_000).map(|_| state.origins[0].clone()).collect() };
+        let cut = super::answer(&many, None);
+        assert!(cut.truncated && cut.sites.len() < 5_000 && cut.origins == 5_000);
+    }
+}

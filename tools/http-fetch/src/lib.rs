@@ -212,3 +212,25 @@ impl Args {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_that_would_have_no_effect_is_named() {
+        let refused = |line: &[&str]| {
+            let args = Args::from_args(&["http-fetch"], &[&["--url", "https://x.example/"], line].concat()).unwrap();
+            args.refuse_options_of_a_section().err().map(|error| error.details()["argument"].clone())
+        };
+        assert_eq!(refused(&["--offset", "10"]), None);
+        for argument in ["--prefix", "--match", "--exclude", "--kb-root", "--output-dir"] {
+            assert_eq!(refused(&[argument, "https://x.example/a"]), Some(argument.into()));
+        }
+        assert_eq!(refused(&["--depth", "1"]), Some("--depth".into()));
+        assert_eq!(
+            (refused(&["--dry-run"]), refused(&["--jsonl"])),
+            (Some("--dry-run".into()), Some("--jsonl".into()))
+        );
+    }
+}

@@ -95,3 +95,65 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error>
     let next = (content.len() < rest.len()).then(|| Next { offset: skipped + content.chars().count() });
     Ok(FetchedPage { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_markdown::{Links, Options, Scope, convert};
+
+    use super::*;
+
+    /// A page of this kind, whose text is `text`.
+    fn loaded(kind: ContentKind, text: &str) -> Loaded {
+        let document = convert("<title>Tides</title><p>x", &Options { base_url: None, scope: Scope::Whole }).unwrap();
+        let content = Content {
+            url: "https://x.example/a#top".parse().unwrap(),
+            http_status: 200,
+            media_type: "x".repeat(1_000),
+            charset: Some("UTF-8"),
+            kind,
+            document: ragmaker_markdown::Document { markdown: text.to_owned(), ..document },
+            as_it_is: (kind == ContentKind::Text).then(|| text.to_owned()),
+            links: Links::default(),
+        };
+        Loaded { content, via: LoadMethod::Http, reason: Some("y".repeat(1_000)) }
+    }
+
+    #[test]
+    fn parts_of_a_page_join_to_the_whole() {
+        for kind in [ContentKind::Html, ContentKind::Text] {
+            let text = "\u{6f6e}a\n".repeat(30_000);
+            let (mut joined, mut offset) = (String::new(), 0);
+            loop {
+                let page = part(loaded(kind, &text), Offset::new(offset)).unwrap();
+                assert_eq!((page.total, page.truncated), (90_000, page.next.is_some()));
+                joined += &page.content;
+                let Some(next) = page.next else { break };
+                offset = next.offset as u64;
+            }
+            assert!(joined == text);
+        }
+    }
+
+    #[test]
+    fn a_page_says_whose_text_it_is_and_bounds_what_a_server_says() {
+        for (kind, source, has_confidence) in [
+            (ContentKind::Html, ContentSource::Extracted, true),
+            (ContentKind::Markdown, ContentSource::Publisher, false),
+            (ContentKind::Office, ContentSource::File, false),
+        ] {
+            let page = part(loaded(kind, "text"), Offset::new(0)).unwrap();
+            assert_eq!((page.content_from, page.content.as_str(), page.next.is_none()), (source, "text", true));
+            assert!(has_confidence || page.confidence.is_none());
+            assert_eq!((page.media_type.len(), page.reason.map(|reason| reason.len())), (200, Some(500)));
+        }
+    }
+
+    #[test]
+    fn an_empty_page_is_a_page_and_an_offset_after_the_end_is_an_error() {
+        assert_eq!(part(loaded(ContentKind::Text, ""), Offset::new(0)).unwrap().content, "");
+        for (text, offset) in [("", 1), ("ab", 2), ("ab", 99)] {
+            let error = part(loaded(ContentKind::Text, text), Offset::new(offset)).unwrap_err();
+            assert!(error.is(OFFSET_BEYOND_END) && error.details()["total"] == text.len(), "{error}");
+        }
+    }
+}
