@@ -28,7 +28,8 @@ fuzz_target!(|bytes: &[u8]| {
         let _ = convert(Cursor::new(bytes.to_vec()), &mut out, settings);
         assert!(out.is_empty() || out.ends_with(b"}\n"));
         if form == InputFormat::JsonLines && !bytes.starts_with(&[0x1F, 0x8B]) && !bytes.starts_with(&[0x28, 0xB5]) {
-            let lines = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).split_inclusive(|&byte| byte == b'\n').count();
+            let lines =
+                bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).split_inclusive(|&byte| byte == b'\n').count();
             assert_eq!(out.iter().filter(|&&byte| byte == b'\n').count(), lines);
         }
     }
