@@ -8,7 +8,7 @@ use std::{
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_tool::{
-    Error, Exit, HostOptions, OUTPUT_ERROR,
+    Commands, Error, Exit, HostOptions, OUTPUT_ERROR,
     arguments::{Parsed, of_program},
     json::{self, Charset},
 };
@@ -43,7 +43,9 @@ pub fn arguments_with_help<T: FromArgs + ArgsInfo>(
     match of_program::<T>(name, words, host) {
         Ok(Parsed::Work(arguments)) => Ok(arguments),
         Ok(Parsed::Help(text)) => Err(print(&help(text))),
-        Ok(Parsed::Version | Parsed::Describe) => Err(print(&format!("{name} {version}\n"))),
+        Ok(Parsed::Version | Parsed::Describe) => {
+            Err(print(&format!("{} {version}\n", Commands::of_process().spelled(name))))
+        }
         Err(error) => Err(fail(&error)),
     }
 }
@@ -61,6 +63,6 @@ pub fn print(text: &str) -> ExitCode {
 /// Reports `error` as the tools do, and returns the exit status that belongs to it.
 pub fn fail(error: &Error) -> ExitCode {
     // When standard error is closed as well, nobody can be told.
-    let _ = json::write(error, Charset::from_env(), io::stderr().lock());
+    let _ = json::write(&error.clone().for_person(), Charset::from_env(), io::stderr().lock());
     Exit::from(error).into()
 }

@@ -115,11 +115,7 @@ impl Error {
     /// Replaces the message and the remedy by the results of `text`, and each text of the details for which `name` has
     /// one.
     #[must_use]
-    pub(crate) fn rewritten_for_json(
-        mut self,
-        text: impl Fn(&str) -> String,
-        name: impl Fn(&str) -> Option<String>,
-    ) -> Self {
+    pub(crate) fn respelled(mut self, text: impl Fn(&str) -> String, name: impl Fn(&str) -> Option<String>) -> Self {
         self.0.message = text(&self.0.message);
         self.0.remediation_suggestion = text(&self.0.remediation_suggestion);
         for value in self.0.details.values_mut() {

@@ -13,8 +13,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    ARGUMENT_ERROR, Approval, Caller, Error, HostOptions, INTERNAL_ERROR, Invocation, NOT_ALLOWED_IN_ARGUMENTS,
-    OUTPUT_ERROR, Tool,
+    ARGUMENT_ERROR, Approval, Caller, Commands, Error, HostOptions, INTERNAL_ERROR, Invocation,
+    NOT_ALLOWED_IN_ARGUMENTS, OUTPUT_ERROR, Tool,
     arguments::{self, Members, Parsed, ParsedCall},
     describe,
     json::{self, Charset},
@@ -67,6 +67,7 @@ pub fn main_with<T: Tool>(
             // In one write: concurrent tools may share the stream. When it is closed as well, nobody can
             // be told.
             let mut text = vec![];
+            let error = error.for_person();
             if json::write(&error, charset, &mut text).is_ok() {
                 let _ = io::stderr().write_all(&text);
             }
@@ -164,7 +165,7 @@ fn run<T: Tool>(
             return Ok(());
         }
         Parsed::Help(text) => Cow::Owned(text),
-        Parsed::Version => Cow::Owned(format!("{} {}\n", T::NAME, T::VERSION)),
+        Parsed::Version => Cow::Owned(format!("{} {}\n", Commands::of_process().spelled(T::NAME), T::VERSION)),
         Parsed::Describe => entry(),
     };
     written(io::stdout().write_all(text.as_bytes()))

@@ -1,4 +1,7 @@
-//! The spelling of options for callers who write JSON: they have keys in place of flags.
+//! The spelling of options and of tools for a caller: those who write JSON have keys in place of flags, and those who
+//! started `ragmaker` have its commands in place of executables.
+
+use std::{borrow::Cow, env, ffi::OsStr, path::Path};
 
 use crate::{Caller, Error, HostOptions};
 
@@ -18,15 +21,67 @@ impl Caller {
     /// that `is_own` accepts: a model has no options, but keys.
     pub fn advice(self, text: &str, is_own: &impl Fn(&str) -> bool) -> String {
         match self {
-            Self::Person => text.to_owned(),
+            Self::Person => Commands::of_process().spelled(text).into_owned(),
             Self::Model => rewritten_for_json(text, is_own),
         }
     }
 }
 
+/// How a person calls the tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commands {
+    /// Each is an executable: `ragmaker-read-file`.
+    Executables,
+    /// Each is a command of `ragmaker`: `ragmaker read-file`. There need not be other executables.
+    OfRagmaker,
+}
+
+impl Commands {
+    /// As the person called this process.
+    pub fn of_process() -> Self {
+        Self::of(env::args_os().next().as_deref().unwrap_or_default())
+    }
+
+    fn of(started_as: &OsStr) -> Self {
+        let name = Path::new(started_as).file_name().unwrap_or_default();
+        let name = name.to_str().map(|name| name.strip_suffix(env::consts::EXE_SUFFIX).unwrap_or(name));
+        if name == Some("ragmaker") { Self::OfRagmaker } else { Self::Executables }
+    }
+
+    /// `text` with the names of executables as the person calls them. Text in double quotes is quoted from the caller
+    /// and stays unchanged.
+    pub fn spelled(self, text: &str) -> Cow<'_, str> {
+        if self == Self::Executables || !text.contains(START) {
+            return Cow::Borrowed(text);
+        }
+        let (mut out, mut quotation, mut rest) = (String::with_capacity(text.len()), Quotation::default(), text);
+        while let Some(c) = rest.chars().next() {
+            if let Some(name) = executable(rest).filter(|_| !quotation.is_open && starts_name(&out)) {
+                out += "ragmaker ";
+                out += &name[START.len()..];
+                rest = &rest[name.len()..];
+                continue;
+            }
+            let taken = quotation.take(c, rest);
+            out += taken;
+            rest = &rest[taken.len()..];
+        }
+        Cow::Owned(out)
+    }
+}
+
+impl Error {
+    /// The error for the person who called this process: tools are named as the person calls them.
+    #[must_use]
+    pub fn for_person(self) -> Self {
+        let commands = Commands::of_process();
+        self.respelled(|text| commands.spelled(text).into_owned(), |_| None)
+    }
+}
+
 /// `error` for a caller who writes JSON arguments, of a tool with the options that `is_own` accepts.
 pub(crate) fn in_json(error: Error, is_own: impl Fn(&str) -> bool) -> Error {
-    error.rewritten_for_json(|text| rewritten_for_json(text, &is_own), |name| is_own(name).then(|| json_key(name)))
+    error.respelled(|text| rewritten_for_json(text, &is_own), |name| is_own(name).then(|| json_key(name)))
 }
 
 /// How a text speaks of the option `--x` to a caller who writes JSON: `x`, or `x: false` for `--no-x`.
@@ -38,23 +93,49 @@ fn key_in_text(option: &str) -> String {
 /// The executables that are not tools: a host has no other name in JSON.
 const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
 
-/// The executable of a tool at the beginning of `text`, such as `ragmaker-browser-open`. A path or another name that
-/// only begins like one is none.
+/// The beginning of the name of each executable.
+const START: &str = "ragmaker-";
+
+/// The executable at the beginning of `text`, such as `ragmaker-browser-open`. A path or another name that only begins
+/// like one is none.
 fn executable(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(text.len());
     let (name, after) = text.split_at(end);
     let mut after = after.chars();
     let ends = match after.next() {
-        None | Some(' ' | ',' | ';' | ':' | ')' | '`') => true,
+        None | Some(' ' | '\n' | ',' | ';' | ':' | ')' | '`') => true,
         Some('.') => after.next().is_none_or(char::is_whitespace),
         Some(_) => false,
     };
-    (ends && name.len() > "ragmaker-".len() && name.starts_with("ragmaker-") && !HOSTS.contains(&name)).then_some(name)
+    (ends && name.len() > START.len() && name.starts_with(START)).then_some(name)
+}
+
+/// Whether a name can start after `out`.
+fn starts_name(out: &str) -> bool {
+    out.is_empty() || out.ends_with([' ', '\n', '(', '`'])
+}
+
+/// Text in double quotes, as it is read.
+#[derive(Default)]
+struct Quotation {
+    is_open: bool,
+}
+
+impl Quotation {
+    /// Takes `c`, the first character of `rest`, and returns the text that belongs to it.
+    fn take<'a>(&mut self, c: char, rest: &'a str) -> &'a str {
+        if c == '\\' && self.is_open {
+            // An escaped quote does not end the quotation.
+            return &rest[..rest.chars().take(2).map(char::len_utf8).sum()];
+        }
+        self.is_open ^= c == '"';
+        &rest[..c.len_utf8()]
+    }
 }
 
 /// The name of a tool in JSON, such as `browser_open`, for its executable.
 pub(crate) fn tool_name(executable: &str) -> String {
-    executable.trim_start_matches("ragmaker-").replace('-', "_")
+    executable.trim_start_matches(START).replace('-', "_")
 }
 
 /// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or
@@ -62,12 +143,12 @@ pub(crate) fn tool_name(executable: &str) -> String {
 /// `browser_open (headless: false)`. An option that only a host may set is named as one. Text in double quotes is
 /// quoted from the caller and stays unchanged.
 pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
-    let (mut out, mut quoted, mut rest) = (String::with_capacity(text.len()), false, text);
+    let (mut out, mut quotation, mut rest) = (String::with_capacity(text.len()), Quotation::default(), text);
     // The length of `out` where an option would belong to the tool before it.
     let mut after_tool = None;
     while let Some(c) = rest.chars().next() {
         let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
-        if !quoted && starts_word && rest.starts_with("--") {
+        if !quotation.is_open && starts_word && rest.starts_with("--") {
             let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
             let option = rest[..end].trim_end_matches('-');
             let is_of_tool = || after_tool == Some(out.len());
@@ -84,23 +165,16 @@ pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> 
                 continue;
             }
         }
-        let starts_name = !quoted && (out.is_empty() || out.ends_with([' ', '(', '`']));
-        if let Some(name) = executable(rest).filter(|_| starts_name) {
+        let is_tool = |name: &&str| !quotation.is_open && starts_name(&out) && !HOSTS.contains(name);
+        if let Some(name) = executable(rest).filter(is_tool) {
             out += &tool_name(name);
             after_tool = Some(out.len() + 1);
             rest = &rest[name.len()..];
             continue;
         }
-        if c == '\\' && quoted {
-            // An escaped quote does not end the quotation.
-            let two = rest.chars().take(2).map(char::len_utf8).sum();
-            out += &rest[..two];
-            rest = &rest[two..];
-            continue;
-        }
-        quoted ^= c == '"';
-        out.push(c);
-        rest = &rest[c.len_utf8()..];
+        let taken = quotation.take(c, rest);
+        out += taken;
+        rest = &rest[taken.len()..];
     }
     out
 }
@@ -109,6 +183,25 @@ pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> 
 mod tests {
     use super::*;
     use crate::ARGUMENT_ERROR;
+
+    #[test]
+    fn a_person_is_told_the_commands_that_are_there() {
+        for (started_as, commands) in [
+            ("ragmaker", Commands::OfRagmaker),
+            ("/opt/bin/ragmaker", Commands::OfRagmaker),
+            ("ragmaker-read-file", Commands::Executables),
+            ("./ragmaker/read-file", Commands::Executables),
+            ("", Commands::Executables),
+        ] {
+            assert_eq!(Commands::of(OsStr::new(started_as)), commands, "{started_as}");
+        }
+        let text = "Run ragmaker-browser-open --no-headless (ragmaker-cite, or `ragmaker-mcp`): ragmaker-think\n\
+                    Not \"ragmaker-cite \\\" ragmaker-x\", /opt/ragmaker-cite, ragmaker-0.1.0 or ragmaker-x.md.";
+        let expected = "Run ragmaker browser-open --no-headless (ragmaker cite, or `ragmaker mcp`): ragmaker think\n\
+                        Not \"ragmaker-cite \\\" ragmaker-x\", /opt/ragmaker-cite, ragmaker-0.1.0 or ragmaker-x.md.";
+        assert_eq!(Commands::OfRagmaker.spelled(text), expected);
+        assert_eq!(Commands::Executables.spelled(text), text);
+    }
 
     #[test]
     fn options_are_spelled_as_the_caller_writes_arguments() {

@@ -31,7 +31,8 @@ enum Continuation {
 /// Holds a conversation until the person leaves, or a signal ends the program.
 pub(crate) fn run(mut agent: Agent, signals: &Signals, is_resumed: bool) {
     note(&format!(
-        "ragmaker-agent, {} tools, model {}; /help for commands, Ctrl-D to leave",
+        "{}, {} tools, model {}; /help for commands, Ctrl-D to leave",
+        ragmaker_tool::Commands::of_process().spelled(env!("CARGO_PKG_NAME")),
         agent.tools.declarations().len(),
         agent.client.endpoint().model,
     ));
@@ -62,7 +63,8 @@ pub(crate) fn run(mut agent: Agent, signals: &Signals, is_resumed: bool) {
             }
         }
     }
-    note(&format!("ragmaker-agent --resume {}", agent.session.id()));
+    let name = ragmaker_tool::Commands::of_process().spelled(env!("CARGO_PKG_NAME"));
+    note(&format!("{name} --resume {}", agent.session.id()));
 }
 
 fn take(agent: &mut Agent, signals: &Signals, text: &str) -> Continuation {

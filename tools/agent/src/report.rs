@@ -97,7 +97,7 @@ impl RunReport {
 
     fn failed(&self, error: &Error) -> ExitCode {
         if self.form == Form::Jsonl {
-            let mut line = serde_json::to_value(error).unwrap_or_default();
+            let mut line = serde_json::to_value(error.clone().for_person()).unwrap_or_default();
             line["type"] = "error".into();
             // Nobody may read it any more.
             let _ = screen::line(&line);

@@ -35,6 +35,11 @@ pub(crate) enum Form {
     Jsonl,
 }
 
+impl Form {
+    /// The names of the forms.
+    pub(crate) const NAMES: [&str; 3] = ["text", "json", "jsonl"];
+}
+
 impl FromStr for Form {
     type Err = String;
 
@@ -234,7 +239,7 @@ impl Screen {
 
     /// Shows an error to a person, in words.
     pub(crate) fn error(error: &Error) {
-        let error = serde_json::to_value(error).unwrap_or_default();
+        let error = serde_json::to_value(error.clone().for_person()).unwrap_or_default();
         let text = |name: &str| sanitize::line(error[name].as_str().unwrap_or_default(), 600);
         note(&format!("{}: {}\n  {}", text("error_code"), text("message"), text("remediation_suggestion")));
     }

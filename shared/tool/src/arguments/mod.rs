@@ -19,7 +19,7 @@ use serde::{
     de::{IntoDeserializer, value},
 };
 
-use crate::{ARGUMENT_ERROR, Error, Invocation, Stdin, Tool, host::HostOptions};
+use crate::{ARGUMENT_ERROR, Commands, Error, Invocation, Stdin, Tool, host::HostOptions};
 
 use line::{CommandLine, own_flags};
 
@@ -52,7 +52,7 @@ pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<P
     line.push_all(texts(arguments)?)?;
     match line.asked {
         None => line.finish().map(Parsed::Work),
-        Some("-h" | "--help") => Ok(Parsed::Help(help::<T>())),
+        Some("-h" | "--help") => Ok(Parsed::Help(Commands::of_process().spelled(&help::<T>()).into_owned())),
         Some("--describe") => Ok(Parsed::Describe),
         Some(_) => Ok(Parsed::Version),
     }
@@ -69,7 +69,7 @@ pub fn of_program<T: FromArgs + ArgsInfo>(
     words: impl IntoIterator<Item = OsString>,
     host: &[&str],
 ) -> Result<Parsed<(T, HostOptions)>, Error> {
-    let info = T::get_args_info();
+    let (info, name) = (T::get_args_info(), &*Commands::of_process().spelled(name));
     let repeats = |positional: &argh::PositionalInfo<'_>| matches!(positional.optionality, Optionality::Repeating);
     let most = if info.positionals.iter().any(repeats) { usize::MAX } else { info.positionals.len() };
     let mut line = CommandLine::of_program(own_flags(info.flags), most, host);
