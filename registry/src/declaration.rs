@@ -23,6 +23,11 @@ pub enum DeclarationFormat {
     Mcp,
 }
 
+impl DeclarationFormat {
+    /// The names of the forms.
+    pub const NAMES: [&str; 4] = ["gemini", "openai", "anthropic", "mcp"];
+}
+
 impl FromStr for DeclarationFormat {
     type Err = String;
 

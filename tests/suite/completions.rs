@@ -25,7 +25,7 @@ fn shell(project: &Project, program: &str, arguments: &[&str]) -> String {
 }
 
 /// The command lines to complete, each with a completion that it has and one that it does not have.
-const LINES: [(&str, &str, &str); 7] = [
+const LINES: [(&str, &str, &str); 12] = [
     ("ragmaker read-f", "read-file", "read-many-files"),
     ("ragmaker read-file --pat", "--path", "--pages"),
     ("ragmaker help web-s", "web-search", "--help"),
@@ -33,6 +33,11 @@ const LINES: [(&str, &str, &str); 7] = [
     ("ragmaker-read-file --project-r", "--project-root", "--path"),
     ("ragmaker-read-file --as base", "base64", "text"),
     ("ragmaker-call read_fil", "read_file", "read_many_files"),
+    ("ragmaker agent --approve nev", "never", "read"),
+    ("ragmaker ask --provider az", "azure", "openai"),
+    ("ragmaker-mcp --profile gat", "gather", "fetch"),
+    ("ragmaker discover --format ope", "openai", "gemini"),
+    ("ragmaker web-search --engine br", "brave", "google"),
 ];
 
 #[test]
@@ -141,6 +146,10 @@ fn every_man_page_is_one() {
     for command in entries().into_iter().map(|entry| entry.command).chain(["ragmaker".into(), "ragmaker-link".into()]) {
         assert!(pages.iter().any(|page| page.ends_with(format!("{command}.1"))), "{command}");
     }
+    // With a command, its page alone.
+    let one = printed(ragmaker(&project, &["man", "cite", "--dir", "one"]));
+    assert!(one.starts_with("wrote 1 file "), "{one}");
+    assert_eq!(fs::read_dir(project.path().join("one")).unwrap().count(), 1);
     for page in &pages {
         let words = [&["--warnings", "-E", "UTF-8", "-l"][..], &[page.to_str().unwrap()]].concat();
         let text = printed(project.program(Path::new("man")).args(words).env("MANWIDTH", "100").env("MANPAGER", "cat"));

@@ -270,14 +270,6 @@ fn plain(schema: &mut Schema, for_arguments: bool) {
     {
         schema.remove("format");
     }
-    // Choices that have descriptions come as a union of constants; models take a plain list better.
-    if let Some(Value::Array(any)) = schema.get("oneOf")
-        && let Some(names) = any.iter().map(|one| one.get("const").cloned()).collect::<Option<Vec<_>>>()
-    {
-        schema.remove("oneOf");
-        schema.insert("type".into(), "string".into());
-        schema.insert("enum".into(), names.into());
-    }
     // An option that is left out is left out: `null` is not one of its values.
     if for_arguments {
         if let Some(Value::Array(types)) = schema.get_mut("type") {
@@ -298,6 +290,14 @@ fn plain(schema: &mut Schema, for_arguments: bool) {
                 *schema = only;
             }
         }
+    }
+    // Choices that have descriptions come as a union of constants; models take a plain list better.
+    if let Some(Value::Array(any)) = schema.get("oneOf")
+        && let Some(names) = any.iter().map(|one| one.get("const").cloned()).collect::<Option<Vec<_>>>()
+    {
+        schema.remove("oneOf");
+        schema.insert("type".into(), "string".into());
+        schema.insert("enum".into(), names.into());
     }
     transform_subschemas(&mut |inner: &mut Schema| plain(inner, for_arguments), schema);
 }

@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use ragmaker_config::MODEL_NOT_CONFIGURED;
+use ragmaker_config::{Approve, MODEL_NOT_CONFIGURED, Provider};
 use ragmaker_registry::{Workflow, arguments_with_help, subprocess, workflow};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions, INTERNAL_ERROR, Usage};
 
@@ -26,6 +26,9 @@ use crate::{
 /// The command line.
 pub fn usage() -> Usage {
     Usage::of_program::<Arguments>(&host_options())
+        .with_choices("--provider", Provider::NAMES.iter().copied())
+        .with_choices("--approve", Approve::NAMES.iter().copied())
+        .with_choices("--output", Form::NAMES)
 }
 
 /// Runs the program with the command line `words`.

@@ -6,7 +6,7 @@
 use std::{ffi::OsString, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{DeclarationFormat, Selection, arguments, declarations, fail, print};
+use ragmaker_registry::{DeclarationFormat, PROFILES, Selection, arguments, declarations, fail, print};
 use ragmaker_tool::Usage;
 use serde_json::Value;
 
@@ -28,6 +28,8 @@ struct Arguments {
 /// The command line.
 pub fn usage() -> Usage {
     Usage::of_program::<Arguments>(&[])
+        .with_choices("--format", DeclarationFormat::NAMES)
+        .with_choices("--profile", PROFILES.map(|profile| profile.name))
 }
 
 /// Runs the program with the command line `words`.

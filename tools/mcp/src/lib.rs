@@ -20,7 +20,7 @@ mod token;
 use std::{ffi::OsString, panic, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_registry::{Selection, subprocess};
+use ragmaker_registry::{PROFILES, Selection, subprocess};
 use ragmaker_tool::{Code, Error, HostOptions, Usage, host};
 
 use crate::server::Server;
@@ -71,7 +71,7 @@ struct Arguments {
 
 /// The command line.
 pub fn usage() -> Usage {
-    Usage::of_program::<Arguments>(host::ALL)
+    Usage::of_program::<Arguments>(host::ALL).with_choices("--profile", PROFILES.map(|profile| profile.name))
 }
 
 /// Runs the program with the command line `words`.

@@ -129,6 +129,30 @@ fn unknown(name: &str) -> Error {
 mod tests {
     use super::*;
 
+    /// The words that `help` lists as the accepted values: `a, b (the default) or c`, also after a colon.
+    fn listed(help: &str) -> Vec<&str> {
+        let list = help.rsplit(": ").next().unwrap_or_default();
+        let words = list.split(", ").flat_map(|part| part.split("or ")).map(str::trim).filter(|word| !word.is_empty());
+        let words: Vec<_> = words.map(|word| word.split(" (").next().unwrap_or_default()).collect();
+        let are_names = words.iter().all(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
+        if are_names && words.len() > 1 { words } else { vec![] }
+    }
+
+    #[test]
+    fn an_option_that_takes_one_of_a_few_words_has_them_as_choices() {
+        assert_eq!(listed("form: text (the default), json, or jsonl (one event per line)"), ["text", "json", "jsonl"]);
+        let mut found = 0;
+        for reference::Program { name, usage, .. } in programs() {
+            for flag in usage.options.iter().filter(|flag| flag.value.is_some()) {
+                let missing: Vec<_> =
+                    listed(&flag.help).into_iter().filter(|word| !flag.choices.iter().any(|one| one == word)).collect();
+                assert!(missing.is_empty(), "{name} {} has no choices {missing:?}", flag.long);
+                found += usize::from(!flag.choices.is_empty());
+            }
+        }
+        assert!(found > 15, "{found}");
+    }
+
     #[test]
     fn every_command_has_a_program_and_hides_no_tool() {
         for command in command::all() {
