@@ -34,6 +34,15 @@ impl BrowserKind {
     }
 }
 
+/// Whether the environment chooses Firefox in place of Chromium.
+///
+/// # Errors
+///
+/// [`ARGUMENT_ERROR`] if it names another browser.
+pub fn is_firefox() -> Result<bool, Error> {
+    BrowserKind::chosen().map(|kind| kind == BrowserKind::Firefox)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

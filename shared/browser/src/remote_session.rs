@@ -33,22 +33,30 @@ pub(crate) fn may_come_back(error: &Error) -> bool {
 }
 
 /// The endpoint that the host names, by its option or in the environment, if it names one.
-pub(crate) fn endpoint(host: &HostOptions) -> Result<Option<Url>, Error> {
-    let named = host.webdriver_url.clone().or_else(|| std::env::var(WEBDRIVER_URL).ok());
-    named.filter(|url| !url.is_empty()).map(|url| parse(&url)).transpose()
+///
+/// # Errors
+///
+/// [`ARGUMENT_ERROR`], which names the option or the variable.
+pub fn endpoint(host: &HostOptions) -> Result<Option<Url>, Error> {
+    let (name, value) = match &host.webdriver_url {
+        Some(url) => ("--webdriver-url", Some(url.clone())),
+        None => (WEBDRIVER_URL, std::env::var(WEBDRIVER_URL).ok()),
+    };
+    value.filter(|url| !url.trim().is_empty()).map(|url| parse(name, &url)).transpose()
 }
 
-fn parse(named: &str) -> Result<Url, Error> {
+/// The endpoint at `url`, which the option or the variable `name` has.
+fn parse(name: &str, url: &str) -> Result<Url, Error> {
     // A password may stand in it: what is wrong is said without it.
     let refused = |what: &str| {
         ARGUMENT_ERROR
-            .error(format!("--webdriver-url {what}"))
+            .error(format!("{name} {what}"))
             .remedy("Use http://HOST:PORT, such as the hub of a Selenium Grid. Use a tunnel for a server with TLS.")
-            .detail("argument", "--webdriver-url")
+            .detail("argument", name)
     };
-    let mut url = Url::parse(named).map_err(|error| refused(&format!("is not a URL: {error}")))?;
+    let mut url = Url::parse(url).map_err(|error| refused(&format!("is not a URL: {error}")))?;
     if url.scheme() != "http" {
-        return Err(refused(&format!("begins with {}:, not with http:", url.scheme())));
+        return Err(refused(&format!("begins with {}:, not with http://", url.scheme())));
     }
     if !url.has_host() || url.query().is_some() || url.fragment().is_some() {
         return Err(refused("is not the root of a WebDriver server"));
@@ -203,20 +211,20 @@ mod tests {
             ("http://grid.example:4444", "http://grid.example:4444/"),
             ("http://a:b@grid.example/wd/hub", "http://a:b@grid.example/wd/hub/"),
         ] {
-            assert_eq!(parse(named).unwrap().as_str(), url);
+            assert_eq!(parse(WEBDRIVER_URL, named).unwrap().as_str(), url);
         }
         for bad in
             ["grid.example:4444", "https://a:secret@grid.example", "http://grid.example/?a:secret", "http://", "x"]
         {
-            let error = parse(bad).unwrap_err();
+            let error = parse(WEBDRIVER_URL, bad).unwrap_err();
             assert!(error.is(ARGUMENT_ERROR) && !serde_json::to_string(&error).unwrap().contains("secret"), "{error}");
         }
-        assert_eq!(redacted_url(&parse("http://a:secret@grid.example").unwrap()), "grid.example:80");
+        assert_eq!(redacted_url(&parse(WEBDRIVER_URL, "http://a:secret@grid.example").unwrap()), "grid.example:80");
     }
 
     #[test]
     fn answers_of_an_endpoint_are_distinguished() {
-        let url = parse("http://a:secret@grid.example:4444").unwrap();
+        let url = parse(WEBDRIVER_URL, "http://a:secret@grid.example:4444").unwrap();
         let error = |none| no_session(none, &url);
         assert!(error(NoSession::Late).is(BROWSER_BUSY));
         assert!(error(NoSession::Refused("New session request timed out".into())).is(BROWSER_BUSY));

@@ -24,7 +24,10 @@ pub(crate) type Settings = BTreeMap<String, Setting>;
 pub(crate) fn text(path: &Path) -> Result<Option<String>, Error> {
     let shown = path.display();
     let failed = |error: &dyn std::fmt::Display| {
-        CONFIG_INVALID.error(format!("{shown} cannot be read: {error}")).detail("file", path.to_string_lossy())
+        CONFIG_INVALID
+            .error(format!("{shown} cannot be read: {error}"))
+            .remedy("Make it a file in UTF-8 that you may read, or remove it.")
+            .detail("file", path.to_string_lossy())
     };
     match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

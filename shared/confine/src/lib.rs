@@ -53,7 +53,7 @@ mod unsupported;
 #[cfg(not(target_os = "linux"))]
 use unsupported as run;
 
-use std::{path::PathBuf, process::ExitCode, time::Duration};
+use std::{io, path::PathBuf, process::ExitCode, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -154,14 +154,16 @@ pub fn run_if_asked() -> Option<ExitCode> {
 }
 
 /// The layers available here for `policy`. A process is started to find out.
-pub fn probe(policy: &Policy) -> Layers {
-    let ended = policy.command("true".as_ref(), &[]).and_then(|mut confined| {
-        // The working directory may be below /tmp, which is replaced in the confinement.
-        confined.command.current_dir("/");
-        confined.command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
-        confined.spawn()?.wait(Some(Duration::from_secs(5)))
-    });
-    ended.map(|ended| ended.layers).unwrap_or_default()
+///
+/// # Errors
+///
+/// A process cannot be started under this policy, for example because a path in it is not UTF-8.
+pub fn probe(policy: &Policy) -> io::Result<Layers> {
+    let mut confined = policy.command("true".as_ref(), &[])?;
+    // The working directory may be below /tmp, which is replaced in the confinement.
+    confined.command.current_dir("/");
+    confined.command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    Ok(confined.spawn()?.wait(Some(Duration::from_secs(5)))?.layers)
 }
 
 #[cfg(test)]

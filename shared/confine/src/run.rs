@@ -46,8 +46,9 @@ impl Policy {
     ///
     /// # Errors
     ///
-    /// The temporary folder cannot be created.
+    /// The temporary folder cannot be created, or a path of the policy is not UTF-8.
     pub fn command(&self, program: &OsStr, arguments: &[OsString]) -> io::Result<Confined> {
+        self.check_paths()?;
         let folder = tempfile::Builder::new().prefix("ragmaker-run-").tempdir()?;
         let path = folder.path().canonicalize()?;
         let temporary = path.join("tmp");
@@ -65,6 +66,20 @@ impl Policy {
         command.arg(LAUNCH).arg(serde_json::to_string(&plan)?).arg(program).args(arguments);
         command.env_clear().envs(without_secrets());
         Ok(Confined { command, folder, report: file })
+    }
+}
+
+impl Policy {
+    /// Refuses paths that the launcher, which receives JSON, cannot be told.
+    fn check_paths(&self) -> io::Result<()> {
+        let paths = self.roots.iter().chain(&self.writable).chain(&self.hidden);
+        match paths.into_iter().find(|path| path.to_str().is_none()) {
+            Some(path) => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!("a command cannot be confined to {}: the path is not UTF-8", path.display()),
+            )),
+            None => Ok(()),
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use ragmaker_project::{BROWSER_PROFILE, BROWSER_PROFILES, MCP_TOKEN, secrets::is
 
 /// Files and folders of a home directory.
 #[cfg(target_os = "linux")]
-const IN_HOME: [&str; 38] = [
+const IN_HOME: [&str; 39] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -21,6 +21,8 @@ const IN_HOME: [&str; 38] = [
     ".config/hub",
     ".config/git/credentials",
     ".config/op",
+    // Copies of clients' settings.
+    ".config/ragmaker/connect",
     ".config/doctl",
     ".config/containers/auth.json",
     ".config/google-chrome",

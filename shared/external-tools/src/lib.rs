@@ -227,7 +227,7 @@ impl Confinement {
 
     /// The confinement of tools in the project `root`.
     fn of(root: &Path) -> Self {
-        let layers = ragmaker_confine::probe(&ragmaker_confine::Policy::default());
+        let layers = ragmaker_confine::probe(&ragmaker_confine::Policy::default()).unwrap_or_default();
         let mut missing = layers.missing();
         let (_, finds_all) = ragmaker_confine::secret_files(root);
         if !finds_all {

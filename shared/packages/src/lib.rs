@@ -33,6 +33,9 @@ pub const ERRORS: &[Code] = &[NO_PACKAGE_MANAGER, ROOT_NEEDED, NOT_CONFIRMED, IN
 
 const BY_HAND: &str = "Install Chromium (or Google Chrome) and the ChromeDriver of the same version, from https://googlechromelabs.github.io/chrome-for-testing/ where your system has no packages. Have them on PATH, or set RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER to their paths.";
 
+/// What to do about a browser and a driver of different versions.
+pub const MATCH_VERSIONS: &str = "Run ragmaker setup --download, which downloads both for you alone; or install both from one source, or set RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER to a pair of one version.";
+
 /// How an installation deals with the person.
 #[derive(Clone, Copy)]
 pub struct Installer<'a> {
@@ -108,8 +111,7 @@ fn show(line: &str) {
 
 /// Whether this process is root. Package managers need root, and Chromium's sandbox does not work for root.
 pub fn is_root() -> bool {
-    let output = Command::new("id").arg("-u").output();
-    output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    ragmaker_fs::user_id() == Some(0)
 }
 
 #[cfg(test)]

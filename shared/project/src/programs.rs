@@ -18,8 +18,16 @@ use crate::{chrome_for_testing, variables};
 /// The browser or its driver is not on this machine.
 pub const BROWSER_NOT_FOUND: Code = Code::new(
     "BROWSER_NOT_FOUND",
-    "Install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
+    "Run ragmaker setup, or install Chromium and ChromeDriver (Debian: apt-get install chromium chromium-driver), or name them with RAGMAKER_CHROMIUM and RAGMAKER_CHROMEDRIVER.",
 );
+
+/// Why the ChromeDriver of the version `driver` does not drive the Chromium of the version `browser`; `None` if it does.
+/// It drives only the browser of its own major version.
+pub fn mismatch(browser: &str, driver: &str) -> Option<String> {
+    let major = |version: &str| version.split('.').next().unwrap_or_default().to_owned();
+    let (browser, driver) = (major(browser), major(driver));
+    (browser != driver).then(|| format!("ChromeDriver {driver} does not drive Chromium {browser}"))
+}
 
 /// There is no screen that a window could be shown on, or no program that shows one.
 pub const NO_DISPLAY: Code =
@@ -191,10 +199,12 @@ impl Program {
             (Self::GeckoDriver, _) => {
                 "Install it: cargo install geckodriver, or a file of https://github.com/mozilla/geckodriver/releases on PATH."
             }
-            (_, "macos") => "Install both: brew install --cask chromium chromedriver.",
-            (_, "windows") => "Install Google Chrome and the ChromeDriver of the same version, and put it on PATH.",
+            (_, "macos") => "Run ragmaker setup, or install both: brew install --cask chromium chromedriver.",
+            (_, "windows") => {
+                "Run ragmaker setup, or install Google Chrome and the ChromeDriver of the same version, and put it on PATH."
+            }
             _ => {
-                "Install both: apt-get install chromium chromium-driver (Debian), dnf install chromium chromedriver (Fedora), pacman -S chromium (Arch)."
+                "Run ragmaker setup, or install both: apt-get install chromium chromium-driver (Debian), dnf install chromium chromedriver (Fedora), pacman -S chromium (Arch)."
             }
         }
     }
@@ -297,6 +307,13 @@ mod tests {
         assert_eq!(path(Program::Chromium, "win64"), "chrome-win64/chrome.exe");
         assert!(path(Program::Chromium, "mac-x64").starts_with("chrome-mac-x64/Google Chrome for Testing.app/"));
         assert_eq!(Program::Firefox.in_chrome_for_testing("linux64"), None);
+    }
+
+    #[test]
+    fn a_driver_drives_its_own_version() {
+        assert_eq!(mismatch("150.0.1", "150.0.7"), None);
+        let mismatch = mismatch("150.0.1", "149.0.1").unwrap();
+        assert!(mismatch.contains("Chromium 150") && mismatch.contains("ChromeDriver 149"), "{mismatch}");
     }
 
     #[test]
