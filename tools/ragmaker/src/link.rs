@@ -16,7 +16,8 @@ use serde::Serialize;
 
 use crate::{
     command::HOSTS,
-    form::{FORMS, Form},
+    form::{FORMS, Form, arguments, as_text},
+    this_program,
 };
 
 /// Create a link to this executable for each tool, so that a tool can be called by its own name.
@@ -38,6 +39,7 @@ struct Arguments {
 #[derive(Serialize)]
 struct Answer {
     /// The folder of the links.
+    #[serde(serialize_with = "as_text")]
     dir: PathBuf,
     /// The links that were made, or removed.
     links: Vec<String>,
@@ -56,8 +58,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
-    let parsed = ragmaker_registry::arguments("ragmaker link", env!("CARGO_PKG_VERSION"), words, &[]);
-    let (Arguments { dir, remove, output }, _) = match parsed {
+    let (Arguments { dir, remove, output }, _) = match arguments("link", words, &[]) {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
@@ -77,7 +78,7 @@ pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
 /// The file at the path of a link.
 enum Found {
     Nothing,
-    /// A link to this program.
+    /// A link to this program, or a copy of it.
     Link,
     /// A link to this program at another place, or to nothing.
     Outdated,
@@ -85,20 +86,30 @@ enum Found {
 }
 
 fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
-    let failed = |error: io::Error| CANNOT_LINK.error(error.to_string());
-    let program = env::current_exe().and_then(fs::canonicalize).map_err(failed)?;
+    let failed = |path: &Path, error: io::Error| CANNOT_LINK.error(format!("{}: {error}", path.display()));
+    let program = this_program::path()
+        .map_err(|error| CANNOT_LINK.error(format!("the path of this program is not known: {error}")))?;
     let dir = match dir {
         Some(dir) => dir,
         None => program.parent().map(Path::to_owned).unwrap_or_default(),
     };
     if !remove {
-        fs::create_dir_all(&dir).map_err(failed)?;
+        fs::create_dir_all(&dir).map_err(|error| failed(&dir, error))?;
     }
-    let dir = ragmaker_fs::canonicalize(&dir).map_err(failed)?;
+    let dir = match ragmaker_fs::canonicalize(&dir) {
+        // Where there is no folder, there are no links.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Answer { dir, links: vec![], unchanged: 0, kept: vec![] });
+        }
+        found => found.map_err(|error| failed(&dir, error))?,
+    };
+    if !dir.is_dir() {
+        return Err(failed(&dir, io::ErrorKind::NotADirectory.into()));
+    }
     let mut answer = Answer { dir, links: vec![], unchanged: 0, kept: vec![] };
-    for name in names() {
+    for name in names().map(|name| name + env::consts::EXE_SUFFIX) {
         let path = answer.dir.join(&name);
-        let named = |error: io::Error| failed(io::Error::other(format!("{}: {error}", path.display())));
+        let named = |error: io::Error| failed(&path, error);
         match (found(&path, &program).map_err(named)?, remove) {
             (Found::Other, _) => answer.kept.push(name),
             (Found::Link, false) => answer.unchanged += 1,
@@ -132,15 +143,16 @@ fn found(path: &Path, program: &Path) -> io::Result<Found> {
             Ok(target) if target.file_name() == program.file_name() => Found::Outdated,
             Ok(_) => Found::Other,
         }),
-        Ok(_) => Ok(Found::Other),
+        // Windows has hard links or copies.
+        Ok(_) => Ok(if this_program::is_at(path, program)? { Found::Link } else { Found::Other }),
     }
 }
 
 /// The names of the executables that this one contains.
-fn names() -> impl Iterator<Item = String> {
+pub(crate) fn names() -> impl Iterator<Item = String> {
     let tools = TOOLS.iter().map(|tool| tool.command.to_owned());
     let hosts = HOSTS.iter().map(|host| format!("ragmaker-{}", host.name));
-    tools.chain(hosts).map(|name| name + env::consts::EXE_SUFFIX)
+    tools.chain(hosts)
 }
 
 #[cfg(unix)]
@@ -190,6 +202,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("file"), "").unwrap();
         assert!(run(Some(folder.path().join("file/bin")), false).err().unwrap().is(CANNOT_LINK));
-        assert!(run(Some(folder.path().join("none")), true).err().unwrap().is(CANNOT_LINK));
+        assert!(run(Some(folder.path().join("file")), true).err().unwrap().is(CANNOT_LINK));
+        assert!(run(Some(folder.path().join("none")), true).unwrap().links.is_empty());
     }
 }

@@ -12,6 +12,7 @@ mod link;
 mod overview;
 mod reference;
 mod setup;
+mod this_program;
 
 use std::{env, ffi::OsStr, path::Path, process::ExitCode};
 

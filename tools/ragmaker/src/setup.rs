@@ -13,7 +13,7 @@ use ragmaker_project::programs::on_path;
 use ragmaker_tool::{Error, Usage, choice};
 use serde::Serialize;
 
-use crate::form::{FORMS, Form, ask};
+use crate::form::{FORMS, Form, arguments, ask};
 
 /// Find Chromium, ChromeDriver and pdftotext, or install them with the system's package manager. Where it has no browser,
 /// Chrome for Testing is downloaded.
@@ -49,8 +49,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
-    let parsed = ragmaker_registry::arguments("ragmaker setup", env!("CARGO_PKG_VERSION"), words, &[]);
-    let (Arguments { yes, download, output }, _) = match parsed {
+    let (Arguments { yes, download, output }, _) = match arguments("setup", words, &[]) {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };

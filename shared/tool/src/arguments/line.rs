@@ -122,6 +122,7 @@ impl CommandLine {
             // A second value, as in `--source A B`.
             Some((flag, Some(_))) if is_repeatable(flag) => error
                 .remedy(format!("Repeat {0} for each value: add {0} {shown}; quote values with spaces.", flag.long)),
+            _ if self.positionals > 0 => error.remedy("Run it once for each."),
             _ => match example {
                 Some(flag) => error.remedy(format!(
                     "Every value follows its option, as in {} {}; quote values with spaces.",

@@ -1,18 +1,21 @@
-//! Changes of a client's files: computed, shown, and then written.
+//! Changes of a client's files: computed from what is there and from the record of what was there before.
 
 use std::{
     fs, io,
-    io::Write as _,
     path::{Path, PathBuf},
 };
 
-use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{Error, printable};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{CANNOT_WRITE, CONFIG_CHANGED, CONFIG_UNREADABLE, json, toml};
+use super::{
+    CONFIG_UNREADABLE, json,
+    record::{Record, Records},
+    toml,
+};
+use crate::form::as_text;
 
 /// A file with what it has to contain.
 pub(crate) struct Planned {
@@ -21,10 +24,17 @@ pub(crate) struct Planned {
 }
 
 enum Content {
-    /// The entry at two keys of a file of settings.
-    Entry(Format, [&'static str; 2], Value),
+    /// An entry of a file of settings, and its value.
+    Entry(Entry, Value),
     /// The whole file.
     Whole(String),
+}
+
+/// The place of an entry.
+#[derive(Clone, Copy)]
+struct Entry {
+    format: Format,
+    keys: [&'static str; 2],
 }
 
 #[derive(Clone, Copy)]
@@ -37,11 +47,13 @@ enum Format {
 /// The action for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+pub(super) enum Action {
     /// It is made.
     Create,
     /// A part of it changes, or all.
     Change,
+    /// It gets back what this command had replaced.
+    Restore,
     /// It is deleted.
     Delete,
     /// It stays: the person wrote or changed it.
@@ -51,16 +63,24 @@ enum Action {
 /// The change of a file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Change {
-    path: PathBuf,
-    action: Action,
+    #[serde(serialize_with = "as_text")]
+    pub(super) path: PathBuf,
+    pub(super) action: Action,
     /// The keys of the entry that changes, joined by dots; null for a whole file.
-    key: Option<String>,
+    pub(super) key: Option<String>,
     /// The new value of the entry; null if it is removed, and for a whole file.
     entry: Option<Value>,
     #[serde(skip)]
-    before: Option<String>,
+    pub(super) before: Option<String>,
+    /// What the file contains then; `None` if it is deleted.
     #[serde(skip)]
-    after: String,
+    pub(super) after: Option<String>,
+    /// The record that there is.
+    #[serde(skip)]
+    pub(super) old_record: Option<Record>,
+    /// The record that there will be.
+    #[serde(skip)]
+    pub(super) new_record: Option<Record>,
 }
 
 /// The mark at the beginning of some files, which no parser expects.
@@ -68,11 +88,11 @@ const BOM: char = '\u{feff}';
 
 impl Planned {
     pub(super) fn json(path: PathBuf, keys: [&'static str; 2], value: Value) -> Self {
-        Self { path, content: Content::Entry(Format::Json, keys, value) }
+        Self { path, content: Content::Entry(Entry { format: Format::Json, keys }, value) }
     }
 
     pub(super) fn toml(path: PathBuf, keys: [&'static str; 2], value: Value) -> Self {
-        Self { path, content: Content::Entry(Format::Toml, keys, value) }
+        Self { path, content: Content::Entry(Entry { format: Format::Toml, keys }, value) }
     }
 
     pub(super) fn file(path: PathBuf, text: &str) -> Self {
@@ -85,14 +105,9 @@ impl Planned {
     ///
     /// [`CONFIG_UNREADABLE`].
     pub(crate) fn command(&self) -> Result<Option<String>, Error> {
-        let Some(text) = read(&self.path)? else { return Ok(None) };
-        let text = text.trim_start_matches(BOM);
-        match &self.content {
-            Content::Entry(Format::Json, keys, _) => json::command(text, *keys),
-            Content::Entry(Format::Toml, keys, _) => toml::command(text, *keys),
-            Content::Whole(_) => Ok(None),
-        }
-        .map_err(|reason| unreadable(&self.path, &reason))
+        let (Some(text), Content::Entry(entry, _)) = (read(&self.path)?, &self.content) else { return Ok(None) };
+        let value = entry.value(&text).map_err(|reason| unreadable(&self.path, &reason))?;
+        Ok(value.map(|value| words(&value).first().copied().unwrap_or_default().to_owned()))
     }
 
     /// The change that gives the file the content, or with `remove`, takes the content from it; `None` if there is
@@ -102,48 +117,116 @@ impl Planned {
     /// # Errors
     ///
     /// [`CONFIG_UNREADABLE`].
-    pub(crate) fn change(self, remove: bool, replace: bool) -> Result<Option<Change>, Error> {
+    pub(crate) fn change(self, records: &Records, remove: bool, replace: bool) -> Result<Option<Change>, Error> {
         let path = resolved(self.path)?;
         let before = read(&path)?;
-        if remove && before.is_none() {
-            return Ok(None);
-        }
-        let text = before.as_deref().unwrap_or_default();
-        let mut action = if before.is_none() { Action::Create } else { Action::Change };
-        let (mut key, mut entry) = (None, None);
-        let after = match self.content {
-            Content::Entry(format, keys, value) => {
-                key = Some(keys.join("."));
-                entry = (!remove).then(|| value.clone());
-                let mark = if text.starts_with(BOM) { "\u{feff}" } else { "" };
-                let content = text.trim_start_matches(BOM);
-                let changed = match (format, remove) {
-                    (Format::Json, true) => json::without(content, keys),
-                    (Format::Json, false) => json::with(content, keys, value, replace),
-                    (Format::Toml, true) => toml::without(content, keys),
-                    (Format::Toml, false) => toml::with(content, keys, value, replace),
-                };
-                format!("{mark}{}", changed.map_err(|reason| unreadable(&path, &reason))?)
+        let record = records.of(&path);
+        let change = match self.content {
+            Content::Entry(entry, value) => {
+                let key = Some(entry.keys.join("."));
+                let change = Change { key, ..Change::nothing(&path, before, record) };
+                if remove { change.without_entry(entry, replace) } else { change.with_entry(entry, value, replace) }
+                    .map_err(|reason| unreadable(&path, &reason))?
             }
-            Content::Whole(new) => {
-                let is_own = before.as_ref().is_some_and(|before| !is_as_written(before)) && !replace;
-                if is_own {
-                    action = Action::Keep;
-                    text.to_owned()
-                } else if remove {
-                    action = Action::Delete;
-                    String::new()
-                } else {
-                    new
-                }
+            Content::Whole(text) => {
+                let change = Change::nothing(&path, before, record);
+                if remove { change.without_text(replace) } else { change.with_text(text, replace) }
             }
         };
-        let is_needed = action == Action::Keep || before.as_ref() != Some(&after);
-        Ok(is_needed.then_some(Change { path, action, key, entry, before, after }))
+        let is_needed = change.action == Action::Keep || change.before != change.after;
+        Ok(is_needed.then_some(change))
     }
 }
 
 impl Change {
+    /// No change of the file at `path`.
+    fn nothing(path: &Path, before: Option<String>, record: Option<Record>) -> Self {
+        Self {
+            path: path.to_owned(),
+            action: Action::Change,
+            key: None,
+            entry: None,
+            after: before.clone(),
+            before,
+            old_record: record.clone(),
+            new_record: record,
+        }
+    }
+
+    /// The change that gives the file `after`, which had `original` before any of this program's changes.
+    fn to(self, after: String, original: Option<String>) -> Self {
+        let action = if self.before.is_none() { Action::Create } else { Action::Change };
+        let new_record = Some(Record::new(&self.path, original, &after));
+        Self { action, after: Some(after), new_record, ..self }
+    }
+
+    fn kept(self) -> Self {
+        Self { action: Action::Keep, ..self }
+    }
+
+    fn with_entry(self, place: Entry, value: Value, replace: bool) -> Result<Self, String> {
+        let text = self.before.as_deref().unwrap_or_default();
+        let after = place.with(text, value.clone(), replace)?;
+        let original = match &self.old_record {
+            Some(record) if record.is_of(text) => record.before.clone(),
+            // Changed since, by the person or the client: without the entry, it is what they left.
+            Some(record) if place.value(text)?.is_some_and(|value| is_own(&value)) => {
+                place.taken_from(text, Some(record))?
+            }
+            _ => self.before.clone(),
+        };
+        Ok(Self { entry: Some(value), ..self.to(after, original) })
+    }
+
+    fn without_entry(self, place: Entry, replace: bool) -> Result<Self, String> {
+        let Some(text) = &self.before else { return Ok(self) };
+        let Some(value) = place.value(text)? else { return Ok(self) };
+        let record = self.old_record.as_ref();
+        let exact = record.filter(|record| record.is_of(text));
+        if exact.is_none() && !is_own(&value) && !replace {
+            return Ok(self.kept());
+        }
+        let after = match exact {
+            Some(record) => record.before.clone(),
+            None => place.taken_from(text, record)?,
+        };
+        let earlier = record.and_then(|record| record.before.as_deref());
+        let gives_back = after.is_some() && earlier.is_some_and(|text| matches!(place.value(text), Ok(Some(_))));
+        let action = match &after {
+            None => Action::Delete,
+            Some(_) if gives_back => Action::Restore,
+            Some(_) => Action::Change,
+        };
+        Ok(Self { action, after, new_record: None, ..self })
+    }
+
+    fn with_text(self, new: String, replace: bool) -> Self {
+        let is_written = self.before.as_deref().is_some_and(is_as_written);
+        match (&self.before, &self.old_record) {
+            (Some(_), _) if !is_written && !replace => self.kept(),
+            (Some(_), record) if is_written => {
+                let original = record.as_ref().and_then(|record| record.before.clone());
+                self.to(new, original)
+            }
+            (before, _) => {
+                let original = before.clone();
+                self.to(new, original)
+            }
+        }
+    }
+
+    fn without_text(self, replace: bool) -> Self {
+        match &self.before {
+            None => self,
+            Some(text) if !is_as_written(text) && !replace => self.kept(),
+            Some(_) => {
+                let after = self.old_record.as_ref().and_then(|record| record.before.clone());
+                let action = if after.is_some() { Action::Restore } else { Action::Delete };
+                Self { action, after, new_record: None, ..self }
+            }
+        }
+    }
+
     /// Whether something is written.
     pub(crate) fn is_written(&self) -> bool {
         self.action != Action::Keep
@@ -152,43 +235,85 @@ impl Change {
     /// The change for a person. The rest of the file is not shown: it may contain keys.
     pub(crate) fn description(&self) -> String {
         let path = self.path.display();
+        let lines = self.after.as_deref().unwrap_or_default().lines().count();
         let text = match (self.action, &self.key, &self.entry) {
-            (Action::Keep, ..) => format!("keep {path}: this command did not write it, or it was changed"),
+            (Action::Keep, Some(key), _) => format!("keep {key} in {path}: this command did not write it"),
+            (Action::Keep, None, _) => format!("keep {path}: this command did not write it, or it was changed"),
             (Action::Delete, ..) => format!("delete {path}"),
+            (Action::Restore, Some(key), _) => format!("give {key} in {path} back what it was before"),
+            (Action::Restore, None, _) => format!("give {path} back what it contained before"),
             (_, Some(key), Some(entry)) => format!("set {key} in {path}:\n{entry:#}"),
             (_, Some(key), None) => format!("remove {key} from {path}"),
-            (Action::Change, None, _) => format!("replace {path}, {} lines", self.after.lines().count()),
-            (Action::Create, None, _) => format!("new file {path}, {} lines", self.after.lines().count()),
+            (Action::Change, None, _) => format!("replace {path}, {lines} lines"),
+            (Action::Create, None, _) => format!("new file {path}, {lines} lines"),
         };
         printable(&text)
     }
+}
 
-    /// Writes it.
-    ///
-    /// # Errors
-    ///
-    /// [`CONFIG_CHANGED`] if another program changed the file meanwhile, [`CANNOT_WRITE`].
-    pub(crate) fn write(&self) -> Result<(), Error> {
-        let failed = |error: io::Error| {
-            let (code, path) = (if is_changed(&error) { CONFIG_CHANGED } else { CANNOT_WRITE }, self.path.display());
-            code.error(format!("cannot write {path}: {error}")).detail("path", self.path.to_string_lossy())
-        };
-        let unchanged = || if read(&self.path).is_ok_and(|now| now == self.before) { Ok(()) } else { Err(changed()) };
-        match self.action {
-            Action::Keep => Ok(()),
-            Action::Delete => unchanged().and_then(|()| fs::remove_file(&self.path)).map_err(failed),
-            Action::Create | Action::Change => {
-                if let Some(folder) = self.path.parent() {
-                    fs::create_dir_all(folder).map_err(failed)?;
-                }
-                // Clients keep keys in their settings. A file that is there keeps its permissions.
-                let mode = if self.key.is_some() { 0o600 } else { 0o666 };
-                let replace = Replace { mode, check: &unchanged, ..Replace::default() };
-                let written = write_atomically(&self.path, replace, |file| file.write_all(self.after.as_bytes()));
-                written.map(drop).map_err(failed)
-            }
+impl Entry {
+    /// The value of the entry in `text`; `None` if there is none.
+    fn value(self, text: &str) -> Result<Option<Value>, String> {
+        let text = text.trim_start_matches(BOM);
+        match self.format {
+            Format::Json => json::value(text, self.keys),
+            Format::Toml => toml::value(text, self.keys),
         }
     }
+
+    fn with(self, text: &str, value: Value, replace: bool) -> Result<String, String> {
+        let (mark, text) = split_mark(text);
+        let changed = match self.format {
+            Format::Json => json::with(text, self.keys, value, replace),
+            Format::Toml => toml::with(text, self.keys, value, replace),
+        };
+        Ok(format!("{mark}{}", changed?))
+    }
+
+    /// What is left of `text` when the entry is taken from it, and what it had replaced is given back; `None` if
+    /// nothing is left of a file that was made for the entry.
+    fn taken_from(self, text: &str, record: Option<&Record>) -> Result<Option<String>, String> {
+        let after = self.without(text, record.map(|record| record.before.as_deref().unwrap_or_default()))?;
+        let is_made = record.is_some_and(|record| record.before.is_none());
+        Ok(if is_made && self.is_empty(&after)? { None } else { Some(after) })
+    }
+
+    /// `text` without the entry, or with that of `earlier`.
+    fn without(self, text: &str, earlier: Option<&str>) -> Result<String, String> {
+        let (mark, text) = split_mark(text);
+        let earlier = earlier.map(|earlier| split_mark(earlier).1);
+        let changed = match self.format {
+            Format::Json => json::without(text, self.keys, earlier),
+            Format::Toml => toml::without(text, self.keys, earlier),
+        };
+        Ok(format!("{mark}{}", changed?))
+    }
+
+    /// Whether `text` has no setting and no comment.
+    fn is_empty(self, text: &str) -> Result<bool, String> {
+        let text = split_mark(text).1;
+        match self.format {
+            Format::Json => json::is_empty(text),
+            Format::Toml => Ok(text.trim().is_empty()),
+        }
+    }
+}
+
+fn split_mark(text: &str) -> (&str, &str) {
+    text.split_at(if text.starts_with(BOM) { BOM.len_utf8() } else { 0 })
+}
+
+/// The command line of an entry: the program and its arguments, in one list or in two members.
+fn words(entry: &Value) -> Vec<&str> {
+    let texts = |value: &'static str| entry[value].as_array().into_iter().flatten().filter_map(Value::as_str);
+    entry["command"].as_str().into_iter().chain(texts("command")).chain(texts("args")).collect()
+}
+
+/// Whether an entry starts this program as this command writes it.
+fn is_own(entry: &Value) -> bool {
+    let words = words(entry);
+    let program = words.first().and_then(|path| path.rsplit(['/', '\\']).next()).unwrap_or_default();
+    program.strip_suffix(".exe").unwrap_or(program) == "ragmaker" && words.get(1) == Some(&"mcp")
 }
 
 /// The beginning of the line with which a whole file says that this program wrote it: a comment in TOML and in the front
@@ -214,16 +339,6 @@ fn checksum(text: &str) -> String {
     format!("{:x}", Sha256::digest(text))[..16].to_owned()
 }
 
-const CHANGED: &str = "another program changed it meanwhile";
-
-fn changed() -> io::Error {
-    io::Error::other(CHANGED)
-}
-
-fn is_changed(error: &io::Error) -> bool {
-    error.to_string() == CHANGED
-}
-
 /// The file itself: a configuration that is a link stays one, and its target is changed.
 fn resolved(path: PathBuf) -> Result<PathBuf, Error> {
     match ragmaker_fs::canonicalize(&path) {
@@ -234,7 +349,7 @@ fn resolved(path: PathBuf) -> Result<PathBuf, Error> {
 }
 
 /// The text of the file; `None` if there is none.
-fn read(path: &Path) -> Result<Option<String>, Error> {
+pub(super) fn read(path: &Path) -> Result<Option<String>, Error> {
     match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(path, &error.to_string())),
@@ -251,81 +366,4 @@ fn unreadable(path: &Path, reason: &str) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn planned(path: &Path) -> Planned {
-        Planned::json(path.to_owned(), ["mcpServers", "ragmaker"], json!({"command": "ragmaker"}))
-    }
-
-    #[test]
-    fn a_file_that_changed_meanwhile_is_not_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("settings.json");
-        for before in [None, Some("{}")] {
-            if let Some(text) = before {
-                fs::write(&path, text).unwrap();
-            }
-            let change = planned(&path).change(false, false).unwrap().unwrap();
-            fs::write(&path, "{\"important\": 1}").unwrap();
-            assert!(change.write().unwrap_err().is(CONFIG_CHANGED));
-            assert_eq!(fs::read_to_string(&path).unwrap(), "{\"important\": 1}");
-        }
-        planned(&path).change(false, false).unwrap().unwrap().write().unwrap();
-        assert_eq!(planned(&path).command().unwrap().as_deref(), Some("ragmaker"));
-    }
-
-    #[test]
-    fn a_file_of_an_older_version_is_replaced_until_the_person_changes_it() {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, old, new) in
-            [("rag.md", "---\na: 1\n---\nOld.\n", "---\na: 1\n---\nNew.\n"), ("rag.toml", "a = 1\n", "a = 2\n")]
-        {
-            let path = folder.path().join(name);
-            let change = |text: &str, remove| Planned::file(path.clone(), text).change(remove, false).unwrap();
-            change(old, false).unwrap().write().unwrap();
-            assert!(change(old, false).is_none());
-            let update = change(new, false).unwrap();
-            assert_eq!(update.action, Action::Change);
-            update.write().unwrap();
-            let written = fs::read_to_string(&path).unwrap();
-            assert!(written.contains(new.trim_start_matches("---\n")), "{written}");
-            assert_eq!(written.starts_with("---\n"), name == "rag.md", "{written}");
-            // Another version removes what this one wrote.
-            assert_eq!(change(old, true).unwrap().action, Action::Delete);
-            fs::write(&path, written + "Mine.\n").unwrap();
-            for remove in [false, true] {
-                assert_eq!(change(old, remove).unwrap().action, Action::Keep);
-            }
-            fs::write(&path, "mine\n").unwrap();
-            assert_eq!(change(new, false).unwrap().action, Action::Keep);
-        }
-    }
-
-    #[test]
-    fn a_mark_at_the_beginning_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("settings.json");
-        fs::write(&path, "\u{feff}{\r\n  \"a\": 1\r\n}\r\n").unwrap();
-        planned(&path).change(false, false).unwrap().unwrap().write().unwrap();
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.starts_with("\u{feff}{\r\n") && !text.replace("\r\n", "").contains('\n'), "{text:?}");
-        planned(&path).change(true, false).unwrap().unwrap().write().unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "\u{feff}{\r\n  \"a\": 1\r\n}\r\n");
-    }
-
-    #[test]
-    #[cfg(unix)]
-    fn new_settings_are_private_and_odd_files_are_refused() {
-        use std::os::unix::fs::{PermissionsExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("settings.json");
-        planned(&path).change(false, false).unwrap().unwrap().write().unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o077, 0);
-        let odd = folder.path().join("link");
-        symlink("nowhere", &odd).unwrap();
-        assert!(planned(&odd).change(false, false).unwrap_err().is(CONFIG_UNREADABLE));
-        assert!(planned(folder.path()).change(false, false).unwrap_err().is(CONFIG_UNREADABLE));
-    }
-}
+mod tests;

@@ -201,7 +201,10 @@ fn existing<const N: usize>(folder: &Path, names: [&str; N]) -> PathBuf {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
+    use super::{
+        super::{record::Records, write::write_all},
+        *,
+    };
 
     fn folders(home: &Path) -> Folders {
         Folders { home: home.to_owned(), config: home.join(".config") }
@@ -217,10 +220,13 @@ mod tests {
             if is_moved(&["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME"]) {
                 continue;
             }
+            let records = Records::new(home.path().join("ragmaker/connect"));
             let planned = || client.files(&folders(home.path()), &server);
             let changes = |remove| {
-                let changes = planned().into_iter().filter_map(|file| file.change(remove, false).unwrap());
-                changes.map(|change| change.write().unwrap()).count()
+                let changes = planned().into_iter().filter_map(|file| file.change(&records, remove, false).unwrap());
+                let changes: Vec<_> = changes.collect();
+                write_all(&changes, remove, &records).unwrap();
+                changes.len()
             };
             let count = planned().len();
             // A second run has nothing to write, and its removal leaves nothing of it.
@@ -229,6 +235,7 @@ mod tests {
             assert_eq!(commands[0].as_deref(), Some(server.command.as_str()), "{}", client.name);
             assert!(commands[1..].iter().all(Option::is_none), "{}", client.name);
             assert_eq!((changes(true), changes(true)), (count, 0), "{}", client.name);
+            assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "{}", client.name);
         }
     }
 

@@ -30,16 +30,21 @@ pub(super) fn with(text: &str, keys: [&str; 2], value: Value, replace: bool) -> 
         }
         (_, value) => set(&outer, keys[1], input(value))?,
     }
-    let text = root.to_string();
-    Ok(if text.ends_with('\n') { text } else { text + "\n" })
+    // A file that has no line end keeps to that.
+    Ok(if text.trim().is_empty() { format!("{}\n", root.to_string().trim_end()) } else { root.to_string() })
 }
 
-/// `text` without the entry. The object around it goes as well if nothing is left in it.
+/// `text` without the entry, or with that of `earlier`, which is the text before the entry was written. The object around
+/// it goes as well if nothing is left in it and `earlier` does not have it.
 ///
 /// # Errors
 ///
 /// Why the text cannot be changed.
-pub(super) fn without(text: &str, keys: [&str; 2]) -> Result<String, String> {
+pub(super) fn without(text: &str, keys: [&str; 2], earlier: Option<&str>) -> Result<String, String> {
+    if let Some(value) = earlier.and_then(|earlier| value(earlier, keys).ok()?) {
+        return with(text, keys, value, true);
+    }
+    let is_made = earlier.is_some_and(|earlier| !has(earlier, keys[0]));
     let root = root(text)?;
     let Some(object) = root.object_value() else { return Ok(text.to_owned()) };
     let Some(outer) = member(&object, keys[0])? else { return Ok(text.to_owned()) };
@@ -48,27 +53,41 @@ pub(super) fn without(text: &str, keys: [&str; 2]) -> Result<String, String> {
     {
         entry.remove();
         let has_comments = inner.children().iter().any(|child| child.as_comment().is_some());
-        if inner.properties().is_empty() && !has_comments {
+        if is_made && inner.properties().is_empty() && !has_comments {
             outer.remove();
         }
     }
     Ok(root.to_string())
 }
 
-/// The program that the entry starts, as text or as the first element of a list; `None` if there is no entry.
+/// The value of the entry; `None` if there is no entry.
 ///
 /// # Errors
 ///
 /// Why the text cannot be read.
-pub(super) fn command(text: &str, keys: [&str; 2]) -> Result<Option<String>, String> {
+pub(super) fn value(text: &str, keys: [&str; 2]) -> Result<Option<Value>, String> {
     let Some(object) = root(text)?.object_value() else { return Ok(None) };
     let outer = member(&object, keys[0])?.and_then(|outer| outer.object_value());
     let Some(outer) = outer else { return Ok(None) };
-    let Some(entry) = member(&outer, keys[1])? else { return Ok(None) };
-    let value = entry.object_value().and_then(|entry| entry.get("command")).and_then(|command| command.value());
-    let first = value.as_ref().and_then(CstNode::as_array).and_then(|list| list.elements().into_iter().next());
-    let text = first.or(value).and_then(|value| value.as_string_lit());
-    Ok(Some(text.and_then(|text| text.decoded_value().ok()).unwrap_or_default()))
+    let entry = member(&outer, keys[1])?;
+    Ok(entry.map(|entry| entry.value().and_then(|value| value.to_serde_value()).unwrap_or_default()))
+}
+
+/// Whether `text` has no member and no comment.
+///
+/// # Errors
+///
+/// Why the text cannot be read.
+pub(super) fn is_empty(text: &str) -> Result<bool, String> {
+    let root = root(text)?;
+    let has_comments = |children: Vec<CstNode>| children.iter().any(|child| child.as_comment().is_some());
+    let is_empty = |object: CstObject| object.properties().is_empty() && !has_comments(object.children());
+    Ok(!has_comments(root.children()) && root.object_value().is_none_or(is_empty))
+}
+
+/// Whether `text` has the member `key`.
+fn has(text: &str, key: &str) -> bool {
+    root(text).is_ok_and(|root| root.object_value().is_some_and(|object| object.get(key).is_some()))
 }
 
 /// The JSON of the file; an empty file has no value.
@@ -128,18 +147,44 @@ mod tests {
             "{}\n",
         ] {
             let after = with(before, KEYS, server.clone(), false).unwrap();
-            assert_eq!(command(&after, KEYS).unwrap().as_deref(), Some("ragmaker"), "{after}");
+            assert_eq!(value(&after, KEYS).unwrap().unwrap()["command"], "ragmaker", "{after}");
             for line in before.lines().filter(|line| line.contains("//")) {
                 assert!(after.contains(line.trim()), "{after}");
             }
             assert_eq!(with(&after, KEYS, server.clone(), false).unwrap(), after);
-            let removed = without(&after, KEYS).unwrap();
+            let removed = without(&after, KEYS, Some(before)).unwrap();
             let squeezed = |text: &str| text.replace([' ', '\n', ','], "");
             assert_eq!(squeezed(&removed), squeezed(before), "{removed}");
         }
         for empty in ["", "{\"mcpServers\": null}"] {
             let made = with(empty, KEYS, server.clone(), false).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&made).unwrap(), json!({"mcpServers": {"ragmaker": server}}));
+        }
+    }
+
+    #[test]
+    fn what_was_there_before_is_given_back() {
+        let server = json!({"command": "ragmaker"});
+        // The object around the entry stays, unless it was made for it or nobody knows.
+        for (before, earlier, after) in [
+            ("{}", Some("{}"), json!({})),
+            ("{}", None, json!({"mcpServers": {}})),
+            ("{\"mcpServers\": {}}", Some("{\"mcpServers\": {}}"), json!({"mcpServers": {}})),
+            (
+                "{\"mcpServers\": {\"ragmaker\": 1}}",
+                Some("{\"mcpServers\": {\"ragmaker\": 1}}"),
+                json!({"mcpServers": {"ragmaker": 1}}),
+            ),
+        ] {
+            let connected = with(before, KEYS, server.clone(), true).unwrap();
+            let removed = without(&connected, KEYS, earlier).unwrap();
+            assert_eq!(serde_json::from_str::<Value>(&removed).unwrap(), after, "{before} {earlier:?}");
+        }
+        assert_eq!(with("{\"a\": 1}", KEYS, server, true).unwrap().chars().next_back(), Some('}'));
+        for (text, empty) in
+            [("", true), ("{}\n", true), ("{ // mine\n}", false), ("// mine\n{}", false), ("{\"a\": 1}", false)]
+        {
+            assert_eq!(is_empty(text).unwrap(), empty, "{text}");
         }
     }
 

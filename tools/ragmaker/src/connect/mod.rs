@@ -1,19 +1,20 @@
 //! `ragmaker connect`: writes the configuration with which an agent client uses the tools.
 //!
 //! What was in a file stays, comments too. A change is shown before it is written. A file with the name of a workflow is
-//! replaced only if this program, in any version, wrote it, and nobody changed it since.
+//! replaced only if this program, in any version, wrote it, and nobody changed it since. What was in a file before is kept
+//! in the user's configuration folder, and `--remove` gives it back.
 
 mod change;
 mod client;
 mod json;
+mod record;
 mod toml;
+mod write;
 
 use std::{
-    env,
     ffi::OsString,
-    fs,
     io::{self, IsTerminal},
-    path::PathBuf,
+    path::Path,
     process::ExitCode,
 };
 
@@ -23,11 +24,15 @@ use ragmaker_project::programs::on_path;
 use ragmaker_tool::{ARGUMENT_ERROR, Code, Error, Usage, choice};
 use serde::Serialize;
 
-use crate::form::{FORMS, Form, ask, show};
+use crate::{
+    form::{FORMS, Form, arguments, ask, show},
+    this_program,
+};
 
-use change::Change;
-pub(crate) use change::Planned;
-pub(crate) use client::{CLIENTS, Folders};
+pub(crate) use change::{Change, Planned};
+pub(crate) use client::{CLIENTS, Client, Folders};
+pub(crate) use record::Records;
+use write::write_all;
 
 /// Write the configuration that connects an agent client to the tools.
 #[derive(FromArgs, ArgsInfo)]
@@ -81,8 +86,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
-    let parsed = ragmaker_registry::arguments("ragmaker connect", env!("CARGO_PKG_VERSION"), words, &[]);
-    let (arguments, _): (Arguments, _) = match parsed {
+    let (arguments, _): (Arguments, _) = match arguments("connect", words, &[]) {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };
@@ -99,12 +103,13 @@ fn run(arguments: &Arguments) -> Result<Answer, Error> {
             .detail("argument", "client")
             .detail("value", arguments.client.clone())
     })?;
-    let folders = Folders::of_user()?;
+    let (folders, records) = (Folders::of_user()?, Records::of_user()?);
     let server = Server::of_process(arguments.all_tools)?;
     let mut changes = vec![];
     for planned in client.files(&folders, &server) {
-        changes.extend(planned.change(arguments.remove, arguments.replace)?);
+        changes.extend(planned.change(&records, arguments.remove, arguments.replace)?);
     }
+    changes.iter().try_for_each(Change::check)?;
     if arguments.output == Form::Text {
         changes.iter().try_for_each(|change| show(&change.description()))?;
     }
@@ -117,7 +122,7 @@ fn run(arguments: &Arguments) -> Result<Answer, Error> {
             return Err(error.detail("changes", changes));
         }
     }
-    changes.iter().try_for_each(Change::write)?;
+    write_all(&changes, arguments.remove, &records)?;
     let next_step = match (is_needed, arguments.remove) {
         (false, _) => "There was nothing to write.".to_owned(),
         (true, true) => format!("Start {} again.", client.title),
@@ -136,10 +141,9 @@ pub(crate) struct Server {
 impl Server {
     /// This program, with the tools of the workflows or `all_tools`.
     pub(crate) fn of_process(all_tools: bool) -> Result<Self, Error> {
-        let program = env::current_exe().and_then(fs::canonicalize);
+        let program = this_program::path();
         let program = program.map_err(|error| CANNOT_WRITE.error(format!("this program has no path: {error}")))?;
-        let is_this =
-            |path: &PathBuf| path.is_absolute() && ragmaker_fs::canonicalize(path).is_ok_and(|path| path == program);
+        let is_this = |path: &Path| path.is_absolute() && this_program::is_at(path, &program).unwrap_or_default();
         if on_path("ragmaker").is_some_and(|path| is_this(&path)) {
             return Ok(Self { command: "ragmaker".to_owned(), all_tools });
         }

@@ -33,16 +33,22 @@ pub(super) fn with(text: &str, keys: [&str; 2], value: Value, replace: bool) -> 
     Ok(restored(text, &document))
 }
 
-/// `text` without the entry. A table around it that has no header of its own goes with it.
+/// `text` without the entry, or with that of `earlier`, which is the text before the entry was written. A table around it
+/// that has no header of its own goes with it.
 ///
 /// # Errors
 ///
 /// Why the text cannot be changed.
-pub(super) fn without(text: &str, keys: [&str; 2]) -> Result<String, String> {
+pub(super) fn without(text: &str, keys: [&str; 2], earlier: Option<&str>) -> Result<String, String> {
+    let earlier = earlier.and_then(|earlier| self::document(earlier).ok());
+    let earlier = earlier.and_then(|earlier| earlier.get(keys[0])?.get(keys[1]).cloned());
     let mut document = document(text)?;
     if let Some(outer) = document.get_mut(keys[0]) {
         if let Some(table) = outer.as_table_like_mut() {
-            table.remove(keys[1]);
+            match earlier {
+                Some(earlier) => table.insert(keys[1], earlier),
+                None => table.remove(keys[1]),
+            };
         }
         if outer.as_table().is_some_and(|table| table.is_empty() && table.is_implicit()) {
             document.remove(keys[0]);
@@ -51,15 +57,27 @@ pub(super) fn without(text: &str, keys: [&str; 2]) -> Result<String, String> {
     Ok(restored(text, &document))
 }
 
-/// The program that the entry starts; `None` if there is no entry.
+/// The value of the entry, with its texts and lists of texts; `None` if there is no entry.
 ///
 /// # Errors
 ///
 /// Why the text cannot be read.
-pub(super) fn command(text: &str, keys: [&str; 2]) -> Result<Option<String>, String> {
+pub(super) fn value(text: &str, keys: [&str; 2]) -> Result<Option<Value>, String> {
     let document = document(text)?;
     let entry = document.get(keys[0]).and_then(|outer| outer.get(keys[1]));
-    Ok(entry.map(|entry| entry.get("command").and_then(Item::as_str).unwrap_or_default().to_owned()))
+    Ok(entry.map(|entry| {
+        let members = entry.as_table_like().into_iter().flat_map(TableLike::iter);
+        Value::Object(members.map(|(key, item)| (key.to_owned(), shown(item))).collect())
+    }))
+}
+
+/// A text or a list of texts as JSON, and anything else as null.
+fn shown(item: &Item) -> Value {
+    match (item.as_str(), item.as_array()) {
+        (Some(text), _) => text.into(),
+        (_, Some(list)) => list.iter().filter_map(|value| value.as_str()).collect(),
+        _ => Value::Null,
+    }
 }
 
 /// Adds the `members` that the table `key` of `entry` lacks.
@@ -89,10 +107,17 @@ fn document(text: &str) -> Result<DocumentMut, String> {
     text.replace("\r\n", "\n").parse().map_err(|error: toml_edit::TomlError| error.to_string())
 }
 
-/// The document with the line ends of `text`.
+/// The document with the line ends of `text`: each line that stays keeps its own, and the others have that of the first.
 fn restored(text: &str, document: &DocumentMut) -> String {
     let changed = document.to_string();
-    if text.contains("\r\n") { changed.replace('\n', "\r\n") } else { changed }
+    let old: Vec<&str> = text.split_inclusive('\n').collect();
+    let new: Vec<&str> = changed.split_inclusive('\n').collect();
+    let is_same = |(old, new): &(&&str, &&str)| old.replace("\r\n", "\n") == **new;
+    let start = old.iter().zip(&new).take_while(is_same).count();
+    let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(is_same).count();
+    let line_end = if old.first().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" };
+    let between = new[start..new.len() - end].concat().replace('\n', line_end);
+    old[..start].concat() + &between + &old[old.len() - end..].concat()
 }
 
 /// A JSON value as TOML: objects are tables.
@@ -131,13 +156,14 @@ mod tests {
             "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = \"y\"\n",
             "# all of my servers\n[mcp_servers]\n",
             "model = \"x\"\r\n\r\n[mcp_servers.other]\r\ncommand = \"y\"\r\n",
+            "model = \"x\"\n\r\n[mcp_servers.other]\r\ncommand = \"y\"\ntext = \"\"\"\r\na\nb\"\"\"\n",
             "",
         ] {
             let after = with(before, KEYS, server(), false).unwrap();
             assert!(after.starts_with(before), "{after}");
-            assert_eq!(command(&after, KEYS).unwrap().as_deref(), Some("ragmaker"));
+            assert_eq!(value(&after, KEYS).unwrap().unwrap()["args"], json!(["mcp"]));
             assert_eq!(with(&after, KEYS, server(), false).unwrap(), after);
-            assert_eq!(without(&after, KEYS).unwrap(), before);
+            assert_eq!(without(&after, KEYS, None).unwrap(), before);
         }
     }
 
@@ -147,7 +173,10 @@ mod tests {
         let after = with(before, KEYS, server(), false).unwrap();
         assert!(after.contains("startup_timeout_sec = 20") && after.contains("\"never\""), "{after}");
         assert!(after.contains("command = \"ragmaker\""), "{after}");
-        assert!(with(before, KEYS, server(), true).unwrap().contains("\"approve\""));
+        let replaced = with(before, KEYS, server(), true).unwrap();
+        assert!(replaced.contains("\"approve\"") && !replaced.contains("mine"), "{replaced}");
+        let given_back = without(&replaced, KEYS, Some(before)).unwrap();
+        assert!(given_back.contains("command = \"old\" # mine") && given_back.contains("\"never\""), "{given_back}");
     }
 
     #[test]
@@ -157,6 +186,6 @@ mod tests {
         }
         let inline = "mcp_servers = { other = { command = \"y\" } }\n";
         let after = with(inline, KEYS, server(), false).unwrap();
-        assert_eq!(command(&after, KEYS).unwrap().as_deref(), Some("ragmaker"), "{after}");
+        assert_eq!(value(&after, KEYS).unwrap().unwrap()["command"], "ragmaker", "{after}");
     }
 }

@@ -8,7 +8,7 @@ use clap_complete::{Generator, Shell, generate};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, Usage};
 
 use super::{Program, files, whole};
-use crate::form::Form;
+use crate::form::{Form, arguments};
 
 /// Print the completions of a shell, for ragmaker and for each tool under its own name.
 #[derive(FromArgs, ArgsInfo)]
@@ -32,7 +32,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command, for `programs`.
 pub(crate) fn main(words: Vec<OsString>, programs: &[Program]) -> ExitCode {
-    match ragmaker_registry::arguments("ragmaker completions", env!("CARGO_PKG_VERSION"), words, &[]) {
+    match arguments("completions", words, &[]) {
         Ok((arguments, _)) => Form::Text.end(run(&arguments, programs), Clone::clone),
         Err(exit) => exit,
     }

@@ -1,7 +1,8 @@
 //! Writing generated files to a folder.
 
-use std::{fs, path::Path};
+use std::{fs, io::Write as _, path::Path};
 
+use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::Error;
 
 use crate::connect::CANNOT_WRITE;
@@ -16,7 +17,26 @@ pub(super) fn write(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<String, E
     fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
     for (name, content) in files {
         let path = dir.join(name);
-        fs::write(&path, content).map_err(|error| failed(&path, error))?;
+        // A link is replaced, and not what it leads to. The file is made again if its name is lost.
+        let replace = Replace { replace_link: true, sync_directory: false, ..Replace::default() };
+        write_atomically(&path, replace, |file| file.write_all(content)).map_err(|error| failed(&path, error))?;
     }
-    Ok(format!("wrote {} files in {}\n", files.len(), dir.display()))
+    let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+    Ok(format!("wrote {count} in {}\n", dir.display()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_replaced_and_its_target_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        fs::write(&target, "mine").unwrap();
+        std::os::unix::fs::symlink(&target, folder.path().join("page.1")).unwrap();
+        write(folder.path(), &[("page.1".to_owned(), b"page".to_vec())]).unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(folder.path().join("page.1")).unwrap(), "page");
+    }
 }

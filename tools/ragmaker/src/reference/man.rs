@@ -13,7 +13,7 @@ use ragmaker_registry::{find, manuals};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, OUTPUT_ERROR, Usage};
 
 use super::{Program, files, placeholder, whole};
-use crate::form::Form;
+use crate::form::{Form, arguments};
 
 /// Print the man page of ragmaker, or of one of its commands.
 #[derive(FromArgs, ArgsInfo)]
@@ -22,7 +22,7 @@ struct Arguments {
     /// the command whose page is printed (default: ragmaker itself)
     #[argh(positional)]
     command: Option<String>,
-    /// folder in which to write all pages; created if missing
+    /// folder in which to write all pages, or that of the command; created if missing
     #[argh(option)]
     dir: Option<PathBuf>,
 }
@@ -34,7 +34,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command, for `programs`.
 pub(crate) fn main(words: Vec<OsString>, programs: &[Program]) -> ExitCode {
-    match ragmaker_registry::arguments("ragmaker man", env!("CARGO_PKG_VERSION"), words, &[]) {
+    match arguments("man", words, &[]) {
         Ok((arguments, _)) => Form::Text.end(run(&arguments, programs), Clone::clone),
         Err(exit) => exit,
     }
@@ -42,18 +42,28 @@ pub(crate) fn main(words: Vec<OsString>, programs: &[Program]) -> ExitCode {
 
 fn run(arguments: &Arguments, programs: &[Program]) -> Result<String, Error> {
     let failed = |error: std::io::Error| OUTPUT_ERROR.error(format!("cannot write a page: {error}"));
-    if let Some(dir) = &arguments.dir {
-        let mut pages = vec![("ragmaker.1".to_owned(), overview(programs).map_err(failed)?)];
-        for program in programs {
-            pages.push((format!("{}.1", program.executable()), page(program).map_err(failed)?));
-        }
-        return files::write(dir, &pages);
-    }
-    let page = match arguments.command.as_deref() {
-        None | Some("ragmaker") => overview(programs),
-        Some(name) => page(named(name, programs)?),
+    let named = match arguments.command.as_deref() {
+        None | Some("ragmaker") => None,
+        Some(name) => Some(named(name, programs)?),
     };
-    page.map(|page| String::from_utf8_lossy(&page).into_owned()).map_err(failed)
+    let Some(dir) = &arguments.dir else {
+        let page = named.map_or_else(|| overview(programs), page);
+        return page.map(|page| String::from_utf8_lossy(&page).into_owned()).map_err(failed);
+    };
+    let has_overview = named.is_none();
+    let chosen: &[Program] = match (named, &arguments.command) {
+        (Some(program), _) => std::slice::from_ref(program),
+        (None, Some(_)) => &[],
+        (None, None) => programs,
+    };
+    let mut pages = vec![];
+    if has_overview {
+        pages.push(("ragmaker.1".to_owned(), overview(programs).map_err(failed)?));
+    }
+    for program in chosen {
+        pages.push((format!("{}.1", program.executable()), page(program).map_err(failed)?));
+    }
+    files::write(dir, &pages)
 }
 
 /// The command `name`, or `ragmaker-name`, or another name of a tool.
