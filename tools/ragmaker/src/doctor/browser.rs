@@ -9,25 +9,26 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_project::{
-    programs::{Program, has_display, on_path},
-    variables,
-};
+use ragmaker_packages::MATCH_VERSIONS;
+use ragmaker_project::programs::{Program, has_display, mismatch, on_path};
 use ragmaker_tool::{Error, HostOptions};
 use serde_json::json;
 
 use super::Check;
 
 pub(super) fn checks(host: &HostOptions, quick: bool) -> Vec<Check> {
-    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-    let is_remote = host.webdriver_url.is_some() || is_set(variables::WEBDRIVER_URL);
-    let is_firefox = env::var_os(variables::BROWSER).is_some_and(|value| value == "firefox");
+    let mut checks = vec![];
+    let is_firefox = ragmaker_browser::is_firefox();
+    if let Err(error) = &is_firefox {
+        checks.push(Check::failed("browser", error));
+    }
+    let is_firefox = is_firefox.unwrap_or_default();
     let programs =
         if is_firefox { [Program::Firefox, Program::GeckoDriver] } else { [Program::Chromium, Program::ChromeDriver] };
-    let mut checks = vec![];
-    if is_remote {
+    // An address that cannot be used is reported with the services.
+    if !matches!(ragmaker_browser::endpoint(host), Ok(None)) {
         checks.push(Check::ok("browser", "remote: the browsers of a WebDriver server are used"));
-    } else {
+    } else if checks.is_empty() {
         let found = programs.map(|program| program.find().map(|path| (program.version(&path), path)));
         checks.extend(programs.iter().zip(&found).map(|(program, found)| installed(*program, found)));
         if let [Ok((Some(browser), _)), Ok((Some(driver), _))] = &found {
@@ -86,7 +87,8 @@ fn sandbox() -> Check {
     // The sandbox needs the namespaces that run-command uses too, or a helper with special rights.
     let helpers = ["/usr/lib/chromium/chrome-sandbox", "/opt/google/chrome/chrome-sandbox"];
     let has_helper = helpers.iter().any(|helper| Path::new(helper).is_file());
-    if ragmaker_confine::probe(&ragmaker_confine::Policy::default()).namespaces || has_helper {
+    let layers = ragmaker_confine::probe(&ragmaker_confine::Policy::default()).unwrap_or_default();
+    if layers.namespaces || has_helper {
         Check::ok(NAME, "Chromium can use its sandbox")
     } else {
         Check::note(
@@ -97,17 +99,8 @@ fn sandbox() -> Check {
     }
 }
 
-/// ChromeDriver drives only the browser of its own major version.
 fn versions(browser: &str, driver: &str) -> Option<Check> {
-    let major = |version: &str| version.split('.').next().unwrap_or_default().to_owned();
-    let (browser, driver) = (major(browser), major(driver));
-    (browser != driver).then(|| {
-        Check::problem(
-            "versions",
-            format!("ChromeDriver {driver} does not drive Chromium {browser}"),
-            format!("Install both from one source, or set RAGMAKER_CHROMEDRIVER to a ChromeDriver {browser}."),
-        )
-    })
+    mismatch(browser, driver).map(|mismatch| Check::problem("versions", mismatch, MATCH_VERSIONS))
 }
 
 /// Opens a page of this process in the browser, in a project of its own.
@@ -194,7 +187,8 @@ mod tests {
         assert!(versions("131.0.6778.85", "131.0.1.2").is_none() && versions("131", "131.0").is_none());
         let check = versions("132.0.6834.83", "131.0.6778.85").unwrap();
         assert_eq!(check.status, Status::Problem);
-        assert!(check.found.contains("131") && check.advice.unwrap().ends_with("ChromeDriver 132."), "{}", check.found);
+        assert!(check.found.contains("131") && check.found.contains("132"), "{}", check.found);
+        assert_eq!(check.advice.as_deref(), Some(MATCH_VERSIONS));
     }
 
     #[test]

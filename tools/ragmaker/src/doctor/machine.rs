@@ -1,6 +1,6 @@
 //! The machine: other programs, where files can be written, confinement, and the clients that are set up.
 
-use std::{env, fs, io, path::Path, time::Instant};
+use std::{io, path::Path, time::Instant};
 
 use ragmaker_confine::Policy;
 use ragmaker_fs::{LockKind, lock_within};
@@ -8,7 +8,10 @@ use ragmaker_project::{Project, programs::on_path};
 use ragmaker_tool::Error;
 
 use super::Check;
-use crate::connect::{CLIENTS, Folders, Planned, Server};
+use crate::{
+    connect::{CLIENTS, Change, Client, Folders, Planned, Records, Server},
+    link, this_program,
+};
 
 pub(super) fn checks(project: Result<&Project, &Error>) -> Vec<Check> {
     let mut checks = vec![
@@ -16,6 +19,7 @@ pub(super) fn checks(project: Result<&Project, &Error>) -> Vec<Check> {
         program("git", "fetches repositories", "Install git."),
         search_path(),
     ];
+    checks.extend(shadowing());
     checks.push(match project {
         Ok(project) => writing(project),
         Err(error) => Check::failed("project", error),
@@ -35,13 +39,12 @@ fn program(name: &'static str, purpose: &str, advice: &str) -> Check {
 /// Whether `ragmaker` can be called by its name.
 fn search_path() -> Check {
     const NAME: &str = "PATH";
-    let this = env::current_exe().and_then(fs::canonicalize);
-    let Ok(this) = this else {
+    let Ok(this) = this_program::path() else {
         return Check::note(NAME, "the path of this program is not known", "Start it by its path.");
     };
     let folder = this.parent().unwrap_or(&this).display();
     match on_path("ragmaker") {
-        Some(path) if ragmaker_fs::canonicalize(&path).is_ok_and(|path| path == this) => {
+        Some(path) if this_program::is_at(&path, &this).unwrap_or_default() => {
             Check::ok(NAME, format!("ragmaker is {}", path.display()))
         }
         Some(path) => Check::note(
@@ -51,6 +54,20 @@ fn search_path() -> Check {
         ),
         None => Check::note(NAME, "ragmaker is not on PATH", format!("Add {folder} to PATH.")),
     }
+}
+
+/// The executables on PATH with the names of tools that are not this program, such as those of an older installation.
+fn shadowing() -> Option<Check> {
+    let this = this_program::path().ok()?;
+    let is_other = |path: &std::path::PathBuf| !this_program::is_at(path, &this).unwrap_or_default();
+    let others: Vec<_> = link::names().filter_map(|name| on_path(&name)).filter(is_other).collect();
+    let first = others.first()?.display();
+    let found = match others.len() {
+        1 => format!("{first} is another program than this one"),
+        number => format!("{first} and {} other tools on PATH are other programs than this one", number - 1),
+    };
+    let advice = "They may be of another version: remove them. ragmaker link makes links to this program.";
+    Some(Check::note("tools", found, advice))
 }
 
 /// Whether the project's cache folder can be written and locked.
@@ -79,7 +96,16 @@ fn writing(project: &Project) -> Check {
 fn confinement(project: Option<&Project>) -> Check {
     const NAME: &str = "confinement";
     let roots = project.map(|project| vec![project.root().to_owned()]).unwrap_or_default();
-    let layers = ragmaker_confine::probe(&Policy { roots: roots.clone(), writable: roots, ..Policy::default() });
+    let layers = match ragmaker_confine::probe(&Policy { roots: roots.clone(), writable: roots, ..Policy::default() }) {
+        Ok(layers) => layers,
+        Err(error) => {
+            return Check::note(
+                NAME,
+                format!("run-command does not work here: {error}"),
+                "If the reason is the path of the project, rename its folder, or work in another one.",
+            );
+        }
+    };
     let missing = layers.missing();
     if missing.is_empty() {
         return Check::ok(NAME, "run-command confines commands to the project");
@@ -93,16 +119,26 @@ fn confinement(project: Option<&Project>) -> Check {
 
 /// The installed clients, and whether they use the tools.
 fn clients() -> Vec<Check> {
-    let (Ok(folders), Ok(server)) = (Folders::of_user(), Server::of_process(false)) else { return vec![] };
+    let (Ok(folders), Ok(records)) = (Folders::of_user(), Records::of_user()) else { return vec![] };
+    let Ok(servers) = [false, true].map(Server::of_process).into_iter().collect::<Result<Vec<_>, _>>() else {
+        return vec![];
+    };
     let installed = CLIENTS.iter().filter(|client| client.programs.iter().any(|program| on_path(program).is_some()));
     installed
         .map(|client| {
             let advice =
                 format!("Run ragmaker connect {}, unless a plugin or a project's file sets it up.", client.name);
-            let files = client.files(&folders, &server);
+            let files = client.files(&folders, &servers[0]);
             match files.first().map_or(Ok(None), Planned::command) {
                 Ok(Some(command)) if Path::new(&command).is_file() || on_path(&command).is_some() => {
-                    Check::ok(client.title, format!("starts {command}"))
+                    if servers.iter().any(|server| is_as_written(client, &folders, server, &records)) {
+                        return Check::ok(client.title, format!("starts {command}"));
+                    }
+                    Check::note(
+                        client.title,
+                        format!("starts {command}, but a file is not as this version of ragmaker writes it"),
+                        format!("Run ragmaker connect {}, which shows what it would change.", client.name),
+                    )
                 }
                 Ok(Some(command)) => {
                     Check::problem(client.title, format!("starts {command}, which does not exist"), advice)
@@ -114,8 +150,18 @@ fn clients() -> Vec<Check> {
         .collect()
 }
 
+/// Whether the files of `client` are as they are written for `server`. What the person wrote themselves does not count.
+fn is_as_written(client: &Client, folders: &Folders, server: &Server, records: &Records) -> bool {
+    client.files(folders, server).into_iter().all(|file| match file.change(records, false, false) {
+        Ok(change) => !change.as_ref().is_some_and(Change::is_written),
+        Err(_) => false,
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::doctor::Status;
 

@@ -11,7 +11,7 @@ use ragmaker_project::Project;
 use ragmaker_tool::{Code, Error, HostOptions, Usage, choice, host, printable};
 use serde::Serialize;
 
-use crate::form::{FORMS, Form};
+use crate::form::{FORMS, Form, arguments};
 
 /// Check everything that the tools need, and advise on each problem.
 #[derive(FromArgs, ArgsInfo)]
@@ -83,8 +83,7 @@ pub(crate) fn usage() -> Usage {
 
 /// Runs the command.
 pub(crate) fn main(words: Vec<OsString>) -> ExitCode {
-    let parsed = ragmaker_registry::arguments("ragmaker doctor", env!("CARGO_PKG_VERSION"), words, host::ALL);
-    let (Arguments { quick, output }, host): (Arguments, _) = match parsed {
+    let (Arguments { quick, output }, host): (Arguments, _) = match arguments("doctor", words, host::ALL) {
         Ok(parsed) => parsed,
         Err(exit) => return exit,
     };

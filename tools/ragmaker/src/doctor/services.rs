@@ -5,7 +5,7 @@ use std::time::Duration;
 use ragmaker_config::{Config, Options};
 use ragmaker_http::{Client, Limits};
 use ragmaker_model::{Endpoint, Listed, Provider};
-use ragmaker_project::{Project, variables};
+use ragmaker_project::Project;
 use ragmaker_tool::{HostOptions, arguments::nearest};
 use serde_json::Value;
 use url::Url;
@@ -19,9 +19,10 @@ const SHOWN: usize = 5;
 
 pub(super) fn checks(project: &Project, host: &HostOptions, quick: bool) -> Vec<Check> {
     let mut checks = vec![model(project, host, quick)];
-    let grid = host.webdriver_url.clone().or_else(|| std::env::var(variables::WEBDRIVER_URL).ok());
-    if let Some(grid) = grid.filter(|url| !url.trim().is_empty()) {
-        checks.push(webdriver(&grid, quick));
+    match ragmaker_browser::endpoint(host) {
+        Ok(None) => {}
+        Ok(Some(url)) => checks.push(webdriver(&url, host, quick)),
+        Err(error) => checks.push(Check::failed(WEBDRIVER, &error)),
     }
     checks
 }
@@ -50,6 +51,14 @@ fn model(project: &Project, host: &HostOptions, quick: bool) -> Check {
         Some(variable) if !settings.key.is_empty() => format!("the key is in {variable}"),
         _ => "no key".to_owned(),
     };
+    if !settings.key.value().chars().all(is_in_header) {
+        let variable = settings.key_variable.as_deref().unwrap_or("the variable");
+        return Check::problem(
+            NAME,
+            format!("{named}: the key in {variable} has a character that a header cannot have, such as a line break"),
+            "Copy the key again, without spaces and line breaks around it.",
+        );
+    }
     if quick {
         return Check::ok(NAME, format!("{named}, {key}"));
     }
@@ -107,6 +116,11 @@ fn model(project: &Project, host: &HostOptions, quick: bool) -> Check {
     }
 }
 
+/// Whether a key with `character` can be sent as the value of a header.
+fn is_in_header(character: char) -> bool {
+    matches!(character, ' '..='~')
+}
+
 /// Whether the endpoint, which answered with `list`, has the model. `asked` describes the model, its key and the answer.
 fn in_list(endpoint: &Endpoint, list: &Value, asked: &str) -> Check {
     const NAME: &str = "model";
@@ -131,19 +145,23 @@ fn in_list(endpoint: &Endpoint, list: &Value, asked: &str) -> Check {
     }
 }
 
+/// The name of the check of remote browsers.
+const WEBDRIVER: &str = "WebDriver";
+
 /// The server of remote browsers.
-fn webdriver(address: &str, quick: bool) -> Check {
-    const NAME: &str = "WebDriver";
-    let advice = "Start the grid, or unset RAGMAKER_WEBDRIVER_URL. See docs/scale.md.";
-    let Ok(mut url) = Url::parse(address) else {
-        return Check::problem(NAME, "RAGMAKER_WEBDRIVER_URL is not an address", "Set it to http://HOST:PORT.");
+fn webdriver(url: &Url, host: &HostOptions, quick: bool) -> Check {
+    const NAME: &str = WEBDRIVER;
+    let instead = match host.webdriver_url {
+        Some(_) => "leave out --webdriver-url",
+        None => "unset RAGMAKER_WEBDRIVER_URL",
     };
+    let advice = format!("Start the grid, or {instead}. See docs/scale.md.");
+    let mut url = url.clone();
     let shown = url.host_str().unwrap_or_default().to_owned();
     if quick {
         return Check::ok(NAME, format!("{shown}, not asked"));
     }
-    let is_firefox = std::env::var_os(variables::BROWSER).is_some_and(|value| value == "firefox");
-    let browser = if is_firefox { "firefox" } else { "chrome" };
+    let browser = if ragmaker_browser::is_firefox().unwrap_or_default() { "firefox" } else { "chrome" };
     url.set_path(&format!("{}/status", url.path().trim_end_matches('/')));
     let status = client().ask(&url, &[], None).ok();
     let status = status.and_then(|status| serde_json::from_slice::<Value>(&status.body).ok());
@@ -178,6 +196,12 @@ fn slots(status: &Value, browser: &str) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_key_with_a_line_break_cannot_be_sent() {
+        assert!("sk-a_b.C/1+=".chars().all(is_in_header));
+        assert!(!"sk-a\n".chars().all(is_in_header) && !"sk-ä".chars().all(is_in_header));
+    }
 
     #[test]
     fn the_browsers_of_a_grid_are_counted() {
