@@ -8,7 +8,7 @@ mod capture;
 mod consent;
 mod content;
 mod documentation;
-mod expand;
+pub(crate) mod expand;
 mod files;
 mod json;
 mod kills;

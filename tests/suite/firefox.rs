@@ -166,6 +166,7 @@ fn a_page_is_expanded_and_its_banner_declined() {
     firefox(visitor.open()).run().answer();
     assert_json(&visitor, &firefox);
     assert_expanded(&visitor, &firefox);
+    crate::browser::expand::assert_kept(&visitor, &firefox);
     assert_declined(&visitor, &firefox);
     visitor.close().run().answer();
 }

@@ -26,14 +26,15 @@ pub struct Expanded {
     pub sections: u64,
     /// Further tabs that were shown.
     pub tabs: u64,
-    /// Clicks on controls such as "show more".
+    /// Clicks on controls such as "show more" that brought something.
     pub more: u64,
     /// Screens that were scrolled.
     #[serde(default)]
     pub screens: u64,
     /// Rows read from virtual lists, which contain only the visible rows.
     pub rows: u64,
-    /// Whether everything was expanded within the time limit.
+    /// Whether everything was expanded within the time limit. It was not if a tab did not open, or if the page had to be
+    /// loaded again because a control led to another page.
     #[serde(default)]
     pub complete: bool,
 }

@@ -125,6 +125,12 @@ impl Navigation<'_> {
         Ok(shown)
     }
 
+    /// Loads the page again, and waits until it is idle.
+    pub(crate) fn load_again(&mut self) -> Result<(), Failure> {
+        let url = self.url.clone();
+        self.load(&url).map(drop)
+    }
+
     fn load(&mut self, url: &Url) -> Result<PageAndContent, Failure> {
         // The state of the current page is not valid for the next one.
         self.tab.is_current = false;

@@ -40,6 +40,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
                 (first..LAZY_ROWS.min(first + 20)).map(|row| format!("\"{}\"", sentence("lazy row", row))).collect();
             Some(Response::new("application/json", format!("[{}]", rows.join(","))).into())
         }
+        [name] => super::unfolding::page(name).map(Into::into),
         _ => None,
     }
 }

@@ -31,6 +31,9 @@
 //! - `/consent/onetrust`: an article under a consent banner in the structure of `OneTrust`; one each of the other names
 //!   in the table in `consent.rs`
 //! - `/folded`: folded sections, tabs, rows that come on scrolling, and a list that contains only the rows in sight
+//! - `/folded/navigates`: buttons that lead to other pages; `/folded/app` to another one of an application;
+//!   `/folded/toggles` buttons that bring nothing or hide again, `/folded/pressed-tabs` tabs that a click does not change,
+//!   `/folded/dead-tabs` tabs that nothing changes, `/folded/header` a fold in the header of a page without `<main>`
 //! - `/act/kinds/moves`: a control for each kind of step, on a page that is hostile to all: one for each name in
 //!   `kinds.rs`
 //! - `/act/moves`: a button that never stands still; one or two hostile ones each at `/act/jumps`, `/act/covered`,
@@ -199,6 +202,7 @@ mod slow;
 mod state;
 mod third_parties;
 mod tls;
+mod unfolding;
 mod visitors;
 mod wiki;
 

@@ -1,10 +1,11 @@
 //! Content that a page shows only on a click or on scrolling.
 
 use ragmaker_tests::{
+    run::Tool,
     site::folded_sentences,
     visitor::{Saved, Visitor},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// On a busy machine, a thousand rows take their time.
 const ALL: [&str; 4] = ["--expand", "--scroll-to-end", "--timeout", "120"];
@@ -75,4 +76,57 @@ fn a_page_without_anything_folded_stays_as_it_is() {
     counted.as_object_mut().unwrap().remove("screens");
     assert_eq!(counted, expanded);
     assert_eq!(Saved::by(&run).markdown, plain.markdown);
+}
+
+#[test]
+fn a_page_stays_the_requested_one_whatever_its_controls_do() {
+    assert_kept(&Visitor::with_browser(), &|tool| tool);
+}
+
+#[test]
+fn a_list_of_addresses_has_the_pages_that_were_asked_for() {
+    let visitor = Visitor::with_browser();
+    let url = visitor.site.url("/folded/navigates");
+    let run = visitor.project.tool("browser-extract").args(["--urls", &url, "--kb-root", "kb", "--expand"]).run();
+    assert_eq!(run.answer()["counts"]["added"], 1);
+    assert_eq!(visitor.documents()[0]["url"], url);
+}
+
+/// Asserts that a page whose controls lead elsewhere is saved itself, with what its other controls show; that a control
+/// which brings nothing is clicked no more, and what a control hides again is shown; and that tabs count if they opened.
+pub(crate) fn assert_kept(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
+    const FOLD: &str = "The lead line hangs in the wheelhouse";
+    let expanded = |page: &str| -> (Value, String) {
+        let arguments = ["--expand", "--timeout", "120", "--selector", "body"];
+        let run = with(visitor.extract(page).args(arguments)).run();
+        assert_eq!(run.answer()["url"], visitor.url(page));
+        (run.answer()["expanded"].clone(), Saved::by(&run).markdown)
+    };
+    let counts = |sections: u64, tabs: u64, more: u64, complete: bool| json!({"sections": sections, "tabs": tabs, "more": more, "screens": 0, "rows": 0, "complete": complete});
+    for (page, counted, shown) in [
+        ("/folded/navigates", counts(2, 0, 0, true), vec!["The ferry leaves from the northern pier"]),
+        ("/folded/app", counts(1, 0, 0, false), vec!["Show all news"]),
+        (
+            "/folded/toggles",
+            counts(1, 0, 4, true),
+            vec!["The bore of the river", "row number 0 ", "row number 1 ", "row number 2 "],
+        ),
+        ("/folded/pressed-tabs", counts(1, 2, 0, true), vec!["The Spring tide", "The Neap tide", "The Storm tide"]),
+        ("/folded/dead-tabs", counts(1, 0, 0, false), vec!["The spring tide"]),
+        ("/folded/header", counts(1, 0, 0, true), vec![]),
+    ] {
+        let (expanded, markdown) = expanded(page);
+        assert_eq!(expanded, counted, "{page}");
+        for shown in shown.iter().chain([&FOLD]) {
+            assert!(markdown.contains(shown), "{page}: {shown}: {markdown}");
+        }
+        assert!(!markdown.contains("covers the page"), "{markdown}");
+    }
+    for (path, most) in [("/folded/part/dead/1", 3), ("/folded/part/row/3", 3), ("/page/all", 0)] {
+        assert!(visitor.site.count(path) <= most, "{path}: {}", visitor.site.count(path));
+    }
+    // The page may be left again.
+    let steps = r#"[{"click":"button:Show all news"}]"#;
+    let left = with(visitor.act("/folded/navigates", steps).args(["--timeout", "60"])).run();
+    assert_eq!(left.answer()["url"], visitor.url("/page/all"));
 }

@@ -41,6 +41,7 @@ fn a_page_is_expanded_and_its_banner_declined_without_a_devtools_socket() {
     with(visitor.open()).run().answer();
     assert_json(&visitor, &with);
     assert_expanded(&visitor, &with);
+    super::expand::assert_kept(&visitor, &with);
     assert_declined(&visitor, &with);
     visitor.close().run().answer();
 }

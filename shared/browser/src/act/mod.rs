@@ -359,6 +359,11 @@ impl StepTarget for Actor<'_, '_> {
         Ok(self.navigation.tab.socket.listen(time)?)
     }
 
+    fn load_again(&mut self) -> Result<(), Failure> {
+        self.is_told = false;
+        self.navigation.load_again()
+    }
+
     fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {
         let (top, until) = (self.top(), self.navigation.deadline);
         self.frames.run(&mut self.navigation.tab.socket, &top, script, (what, given), until)

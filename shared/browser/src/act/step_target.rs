@@ -14,7 +14,7 @@ use super::{
 use crate::{
     codes::ELEMENT_AMBIGUOUS,
     elements::{FrameScript, Locator, PAGE},
-    error::CommandError,
+    error::{CommandError, Failure},
     limits,
 };
 
@@ -45,6 +45,9 @@ pub(crate) trait StepTarget {
     fn settle_expanded(&mut self, begun: Instant) -> Result<(), StepError> {
         self.settle(begun)
     }
+
+    /// Loads the page again.
+    fn load_again(&mut self) -> Result<(), Failure>;
 
     /// Asks a script for frames about the page itself.
     fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError>;

@@ -1,24 +1,34 @@
 // Expands the main content: opens collapsed sections and tabs, clicks "show more", scrolls virtual lists. Follows
-// document.js, page-state.js and text.js; arguments: the operation, nothing, and the limits (a table in Rust).
+// document.js, page-state.js and text.js; arguments: the operation, its parameter, and the limits (a table in Rust).
 //
 // Content that is visible only temporarily (the panel of an earlier tab, a row of a virtual list) is copied and added
-// to the page at the end.
-const [action, , limits] = arguments;
+// to the page at the end. From "begin" to "end", no other document takes the place of this one. Where one does
+// nevertheless, or the page shows another address, the answer is { left }.
+const [action, argument, limits] = arguments;
 // What is known of this document. Over WebDriver, each script has globals of its own, so the document keeps it.
-const state = document[Symbol.for("ragmaker-expansion")] ??= { seen: new WeakSet(), clicks: new WeakMap(), parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0 };
+const STATE = Symbol.for("ragmaker-expansion");
+if (action === "begin") document[STATE] ??= { seen: new WeakSet(), mores: new WeakMap(), clicked: [], spent: new Set(), leading: new WeakSet(), shown: [], parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0, missed: 0 };
+const state = document[STATE];
+if (state === undefined) return { left: true, by: [] };
 const COPY = "data-ragmaker-copy";
 const MAX_CLICKS = 200, MAX_ROWS = 50000;
 const ASIDE = "nav,footer,aside,dialog,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],[role=dialog],[role=menu],[role=menubar],[role=search],form[action]";
 const main = doc.querySelector("main,[role=main]") ?? doc.querySelector("article")?.parentElement ?? doc.body;
+// The header of the page, not that of an article or section.
+const isPageHeader = (header) => (header.parentElement?.closest("article,aside,main,nav,section,[role=main],[role=article]") ?? null) === null;
 const isAside = (element) => {
-  const aside = element.closest(ASIDE);
+  const header = element.closest("header");
+  const aside = element.closest(ASIDE) ?? (header !== null && isPageHeader(header) ? header : null);
   return aside !== null && aside !== main && main.contains(aside);
 };
 const shows = (element) => element.checkVisibility({ visibilityProperty: true });
 const parts = (selector) => roots(main).flatMap((root) => [...root.querySelectorAll(selector)])
   .filter((element) => !isForm(element) && !isAside(element) && element.closest(`[${COPY}]`) === null);
 const submits = (element) => element.localName === "button" && element.form !== null && element.type === "submit";
-const isUsable = (element) => shows(element) && isClickable(element) && !submits(element);
+const nameOf = (element) => squeezed(element.textContent || element.getAttribute("aria-label"));
+// What a control is called in another load of the page.
+const keyOf = (element) => `${element.localName} ${nameOf(element).slice(0, 80).toWellFormed()}`;
+const isUsable = (element) => shows(element) && isClickable(element) && !submits(element) && !state.leading.has(element) && !state.avoided.has(keyOf(element));
 const withId = (element, id) => (id ? rootOf(element).getElementById?.(id) ?? null : null);
 // The region that an element opens, by the id in its attributes.
 const regionOf = (element) => withId(element, element.getAttribute("aria-controls")?.trim().split(/\s+/)[0])
@@ -32,13 +42,71 @@ const closedFolds = () => parts("[aria-expanded=false],.collapsed[data-toggle=co
 
 // Controls that load more, by name in the languages of many sites.
 const MORE = /^\W*(show|view|read|see|load|display|expand)\s+(\d+\s+)?(more|all|full|the rest|everything)\b|^more(…|\.\.\.)?$|^continue reading|^(mehr|alles?)\s+(\S+\s+)?(anzeigen|laden|lesen|zeigen)|^weiterlesen|^(voir|afficher|lire|charger)\s+(plus|tout|la suite)|^(ver|mostrar|leer|cargar)\s+(más|todo)|^(mostra|leggi|carica)\s+(altro|tutto|di più)|^(もっと|続きを|さらに)|^(显示|查看|加载|展开)(更多|全部|全文)|^더\s*보기/i;
-const nameOf = (element) => squeezed(element.textContent || element.getAttribute("aria-label"));
 const loadsMore = () => parts("button,[role=button],a[href^='#'],a:not([href])")
   .filter((element) => !element.hasAttribute("aria-expanded") && element.getAttribute("role") !== "tab" && nameOf(element).length <= 60 && MORE.test(nameOf(element)) && isUsable(element));
+// How much shows in a part: characters of text, links, images.
+const textIn = (part) => String((isForm(part) ? nativeGetter(HTMLElement.prototype, "innerText")(part) : part.innerText) ?? "").length;
+const sizeOf = (part) => roots(part).reduce((sum, root) => sum + (root === part ? [part] : [...root.children]).reduce((sum, each) => sum + textIn(each), 0) + root.querySelectorAll("a[href],img,video,iframe").length, 0);
+// What is known of a control that loads more. It is `done` if a click brings nothing, or hides what an earlier one has
+// shown (then it is clicked once more); `alone` says that the effect of a click could not be told from others.
+const noteOf = (more) => {
+  if (!state.mores.has(more)) state.mores.set(more, { clicks: 0, done: false, alone: false, restores: false });
+  return state.mores.get(more);
+};
+// The same control after the page has drawn it anew.
+const signatureOf = (more) => `${keyOf(more)} ${more.className} ${more.parentElement?.className ?? ""}`;
+// The largest part that has no other control of this kind.
+const scopeOf = (more, all) => {
+  let scope = more;
+  for (let part = more.parentElement; part !== null && main.contains(part) && !all.some((other) => other !== more && part.contains(other)); part = part.parentElement) scope = part;
+  return scope === more || scope.getRootNode() !== main.getRootNode() ? main : scope;
+};
+// Whether the clicks on such controls brought something. Returns how many may still do; `isLast` says that they had
+// enough time.
+const judge = (isLast) => {
+  if (state.clicked.length === 0) return 0;
+  const total = sizeOf(main), waiting = [];
+  for (const [more, note] of state.clicked) {
+    const [size, before] = note.scope.isConnected ? [sizeOf(note.scope), note.before] : [total, note.total];
+    if (note.restores) {
+      note.done = true;
+    } else if (size > before) {
+      state.more += 1;
+    } else if (size < before) {
+      note.restores = true;
+    } else if (!isLast) {
+      waiting.push([more, note]);
+    } else if (note.scope === main || total <= note.total) {
+      note.done = true;
+      if (!more.isConnected) state.spent.add(signatureOf(more));
+    } else {
+      note.alone = true;
+      if (!more.isConnected || !shows(more)) state.more += 1;
+    }
+  }
+  state.clicked = waiting;
+  return waiting.length;
+};
 
 // Tab strips, each with its tabs.
-const strips = () => parts("[role=tablist]").map((strip) => [strip, [...strip.querySelectorAll("[role=tab]")].filter((tab) => tab.closest("[role=tablist]") === strip)])
-  .filter(([, tabs]) => tabs.length > 1);
+const tabsOf = (strip) => [...strip.querySelectorAll("[role=tab]")].filter((tab) => tab.closest("[role=tablist]") === strip);
+const strips = () => parts("[role=tablist]").map((strip) => [strip, tabsOf(strip)]).filter(([, tabs]) => tabs.length > 1);
+const isChosen = (tab) => tab.getAttribute("aria-selected") === "true" || tab.matches(".active,.selected");
+// Whether the tab with this index is the selected one; true if the strip does not tell which one is.
+const isShown = ([strip, index]) => {
+  const tabs = strip.isConnected ? tabsOf(strip) : [];
+  return !tabs.some(isChosen) || chosenOf(tabs) === tabs[index];
+};
+// Some tabs react to the press of a button or to the focus, which a click by a script does not have.
+const press = (tab) => {
+  const tell = (kind, name, buttons) => tab.dispatchEvent(new kind(name, { bubbles: true, cancelable: true, composed: true, button: 0, buttons, detail: 1, pointerId: 1, pointerType: "mouse", isPrimary: true }));
+  tell(PointerEvent, "pointerdown", 1);
+  tell(MouseEvent, "mousedown", 1);
+  tab.focus({ preventScroll: true });
+  tell(PointerEvent, "pointerup", 0);
+  tell(MouseEvent, "mouseup", 0);
+  tell(MouseEvent, "click", 0);
+};
 const chosenOf = (tabs) => tabs.find((tab) => tab.getAttribute("aria-selected") === "true") ?? tabs.find((tab) => tab.matches(".active,.selected")) ?? tabs[0];
 // The panel of the selected tab: the one that the tab names, else the visible one near its strip.
 const panelOf = (strip, tab) => {
@@ -168,11 +236,40 @@ const afterRepaint = () => new Promise((go) => {
   AbortSignal.timeout(doc.visibilityState === "visible" ? limits.repaint : limits.reaction).addEventListener("abort", go);
   requestAnimationFrame(() => requestAnimationFrame(go));
 });
+// The page that is expanded, by its path and its heading.
+const headingOf = () => squeezed(doc.querySelector("main h1,[role=main] h1")?.textContent ?? doc.querySelector("h1")?.textContent) || doc.title;
+// Clicks a control. A navigation to another document by this or an earlier click is refused.
+const click = (element, act = () => element.click()) => {
+  state.clicking = element;
+  state.round.push(keyOf(element));
+  act();
+  state.clicking = null;
+};
+const refuse = (event) => {
+  const { destination } = event, elsewhere = !destination.sameDocument;
+  if (elsewhere && event.cancelable) event.preventDefault();
+  if (!state.clicking || (!elsewhere && new URL(destination.url).pathname === state.at.path)) return;
+  if (elsewhere) state.leading.add(state.clicking);
+  else state.movers.push(keyOf(state.clicking));
+};
+if (action === "begin") {
+  state.end?.();
+  // Firefox has this since version 147.
+  const navigation = globalThis.navigation;
+  navigation?.addEventListener("navigate", refuse);
+  state.end = () => navigation?.removeEventListener("navigate", refuse);
+  Object.assign(state, { at: { path: location.pathname, heading: headingOf() }, avoided: new Set(argument), movers: [], round: [], clicking: null });
+} else if (location.pathname !== state.at.path && headingOf() !== state.at.heading) {
+  // Another page of an application, in the same document.
+  state.end();
+  return { left: true, by: state.movers };
+}
 switch (main === null ? null : action) {
   // Opens all collapsed sections and the next tab of each strip, and clicks controls that load more. Returns the number
-  // of clicks.
+  // of clicks, and what was clicked.
   case "open": {
     let done = 0;
+    state.round = [];
     for (const details of parts("details:not([open])")) {
       // Of `details` elements with the same name, only one stays open.
       details.removeAttribute("name");
@@ -180,14 +277,14 @@ switch (main === null ? null : action) {
       state.sections += 1;
       done += 1;
     }
-    for (const [, tabs] of strips()) {
+    for (const [strip, tabs] of strips()) {
       state.seen.add(chosenOf(tabs));
       const next = tabs.find((tab) => !state.seen.has(tab) && isUsable(tab));
       if (next === undefined) continue;
       state.seen.add(next);
-      state.tabs += 1;
+      state.shown.push([strip, tabs.indexOf(next), next]);
       done += 1;
-      next.click();
+      click(next);
     }
     const groups = new Set();
     for (const fold of closedFolds()) {
@@ -198,25 +295,45 @@ switch (main === null ? null : action) {
       state.seen.add(fold);
       state.opened.push([fold, group]);
       done += 1;
-      fold.click();
+      click(fold);
     }
-    for (const more of loadsMore()) {
-      const clicks = state.clicks.get(more) ?? 0;
-      if (clicks >= MAX_CLICKS) continue;
-      state.clicks.set(more, clicks + 1);
-      state.more += 1;
+    const all = loadsMore().filter((more) => !noteOf(more).done && !state.spent.has(signatureOf(more)));
+    const apart = all.filter((more) => !noteOf(more).alone);
+    const mores = apart.length > 0 ? apart : done === 0 ? all.slice(0, 1) : [];
+    const total = mores.length > 0 ? sizeOf(main) : 0;
+    for (const more of mores) {
+      const note = noteOf(more), scope = note.alone ? main : scopeOf(more, mores);
+      Object.assign(note, { scope, before: scope === main ? total : sizeOf(scope), total });
+    }
+    for (const more of mores) {
+      const note = noteOf(more);
+      if (note.clicks >= MAX_CLICKS) {
+        note.done = true;
+        state.missed += 1;
+        continue;
+      }
+      note.clicks += 1;
       done += 1;
-      more.click();
+      click(more);
+      if (!state.leading.has(more)) state.clicked.push([more, note]);
     }
     await afterRepaint();
-    return { done };
+    const unmoved = state.shown.filter((shown) => !isShown(shown) && !state.leading.has(shown[2]));
+    for (const [, , tab] of unmoved) click(tab, () => press(tab));
+    if (unmoved.length > 0) await afterRepaint();
+    return { done, clicked: state.round };
   }
   // Copies the visible content, before the first round and after each round. A section that another one has closed is
-  // opened again in a later round.
+  // opened again in a later round. Returns the number of controls whose clicks have brought nothing so far.
   case "copy": {
     copyTabs();
+    for (const shown of state.shown.splice(0)) {
+      if (state.leading.has(shown[2])) continue;
+      if (isShown(shown)) state.tabs += 1;
+      else state.missed += 1;
+    }
     for (const [fold, group] of state.opened) {
-      if (!fold.isConnected) continue;
+      if (!fold.isConnected || state.leading.has(fold)) continue;
       if (isOpen(fold)) {
         state.sections += 1;
         const heading = fold.closest("h1,h2,h3,h4,h5,h6,dt") ?? fold;
@@ -228,8 +345,10 @@ switch (main === null ? null : action) {
       }
     }
     state.opened = [];
-    return null;
+    return { waiting: judge(false) };
   }
+  // The same for these controls, at last.
+  case "judge": return { waiting: judge(true) };
   // Scrolls back to the beginning and removes the copies of rows, which would duplicate the rows.
   case "top": {
     for (const copy of state.rowCopies.splice(0)) copy.remove();
@@ -265,7 +384,8 @@ switch (main === null ? null : action) {
     state.lists.clear();
     restoreParts();
     state.parts.clear();
-    return { sections: state.sections, tabs: state.tabs, more: state.more, rows };
+    state.end();
+    return { sections: state.sections, tabs: state.tabs, more: state.more, rows, complete: state.missed === 0 };
   }
   default: return { done: 0, moved: false, size: [] };
 }

@@ -28,7 +28,7 @@ use crate::{
         ElementId, FrameScript, Locator, Match, NotFound, PAGE,
         find::{self, Chosen},
     },
-    error::CommandError,
+    error::{CommandError, Failure},
     limits::{self, LIMITS},
     webdriver::is_stale_element,
 };
@@ -201,6 +201,10 @@ impl StepTarget for WebDriverActor<'_, '_> {
         let page = |failure| StepError::Page(Box::new(failure));
         let cap = self.until.min(begun + LIMITS.load);
         self.visit.rest_for(LIMITS.webdriver_quiet_expanded, cap).map_err(page)
+    }
+
+    fn load_again(&mut self) -> Result<(), Failure> {
+        self.visit.load_again()
     }
 
     fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError> {

@@ -202,6 +202,12 @@ impl WebDriverVisit<'_> {
         self.wait(None, false)?.ok_or_else(|| self.failure(CommandError::Late))
     }
 
+    /// Loads the page again, and waits until it is idle.
+    pub(crate) fn load_again(&self) -> Result<(), Failure> {
+        self.load()?;
+        self.wait(self.request.wait_for, true).map(drop)
+    }
+
     /// Waits until the text has rested for `rest`, at most until `cap`.
     fn rest_for(&self, rest: Duration, cap: Instant) -> Result<(), Failure> {
         let (mut size, mut since) = ((0, 0), Instant::now());

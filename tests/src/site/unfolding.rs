@@ -1,0 +1,70 @@
+//! Pages whose controls do more or less than to show what is hidden: they lead elsewhere, bring nothing, hide again, react
+//! to other events than a click, or are not of the main content.
+
+use super::{html, http::Response};
+
+pub(super) fn page(name: &str) -> Option<Response> {
+    let body = match name {
+        "navigates" => NAVIGATES,
+        "app" => APP,
+        "toggles" => TOGGLES,
+        "pressed-tabs" => PRESSED_TABS,
+        "dead-tabs" => DEAD_TABS,
+        "header" => {
+            let body = format!("{HEADER}<div><h1>header</h1>\n{}{FOLD}</div>", html::prose("header", 3));
+            return Some(html::page("header", &body));
+        }
+        _ => return None,
+    };
+    let body = format!("<main>\n<h1>{name}</h1>\n{}{body}{FOLD}\n</main>", html::prose(name, 3));
+    Some(html::page(name, &body))
+}
+
+/// A section that opens.
+const FOLD: &str = r"<h2>Soundings</h2><details><summary>Where is the lead line kept?</summary><p>The lead line hangs in the wheelhouse of the pilot boat, beside the chart of the bar.</p></details>";
+
+/// Buttons that lead to other pages: at once, later, and in place of what they unfold.
+const NAVIGATES: &str = r#"<p><button onclick="location.href = '/page/all'">Show all news</button>
+<button onclick="setTimeout(() => { location.href = '/page/late'; }, 50)">Read more</button></p>
+<h3><button aria-expanded="false" onclick="location = '/page/station'">Station</button></h3>
+<h3><button aria-expanded="false" onclick="this.setAttribute('aria-expanded', true); document.getElementById('ferry').hidden = false">Ferry</button></h3>
+<div id="ferry" hidden><p>The ferry leaves from the northern pier two hours before high water.</p></div>"#;
+
+/// A button that shows another page of an application in the same document.
+const APP: &str = r#"<button onclick="history.pushState(null, '', '/folded/other'); document.querySelector('main').innerHTML = '<h1>All news</h1><p>This is another page.</p>'">Show all news</button>"#;
+
+/// Buttons of one name: one shows and hides a text, one brings nothing, one brings three rows one by one and then nothing.
+const TOGGLES: &str = r#"<section><p id="bore" hidden>The bore of the river is highest two days after the full moon of March.</p><button onclick="const bore = document.getElementById('bore'); bore.hidden = !bore.hidden">Show more</button></section>
+<section><p>Dredging</p><button onclick="fetch('/folded/part/dead/1')">Show more</button></section>
+<section><ul id="rows"></ul><button onclick="load()">Show more</button></section>
+<script>
+  let row = 0;
+  const load = async () => {
+    const answer = await fetch(`/folded/part/row/${row}`);
+    if (row < 3) document.getElementById('rows').append(Object.assign(document.createElement('li'), { textContent: await answer.text() }));
+    row += 1;
+  };
+</script>"#;
+
+/// Tabs that react to the press of the mouse and to the focus alone.
+const PRESSED_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-selected="true">Spring</button><button role="tab" aria-selected="false">Neap</button><button role="tab" aria-selected="false">Storm</button></div>
+<div role="tabpanel"></div></div>
+<script>
+  const tabs = [...document.querySelectorAll('[role=tab]')];
+  const choose = tab => {
+    for (const other of tabs) other.setAttribute('aria-selected', other === tab);
+    document.querySelector('[role=tabpanel]').innerHTML = `<p>The ${tab.textContent} tide is drawn in the chart on the wall.</p>`;
+  };
+  for (const tab of tabs) tab.onmousedown = event => { if (event.button === 0) choose(tab); };
+  tabs[2].onmousedown = null;
+  tabs[2].onfocus = () => choose(tabs[2]);
+  choose(tabs[0]);
+</script>"#;
+
+/// Tabs that do nothing.
+const DEAD_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-selected="true">Spring</button><button role="tab" aria-selected="false">Neap</button></div>
+<div role="tabpanel"><p>The spring tide is drawn in the chart on the wall.</p></div></div>"#;
+
+/// A header of the page, with a control that covers the page.
+const HEADER: &str = r#"<header><button aria-expanded="false" onclick="this.setAttribute('aria-expanded', true); document.getElementById('cover').hidden = false">Sign in</button></header>
+<div id="cover" hidden style="position:fixed;inset:0;background:#fff">A form to sign in covers the page.</div>"#;
