@@ -7,6 +7,7 @@ mod batch_extract;
 mod capture;
 mod consent;
 mod content;
+pub(crate) mod controls;
 mod documentation;
 pub(crate) mod expand;
 mod files;

@@ -19,9 +19,15 @@ use ragmaker_tests::{
 };
 use serde_json::{Value, json};
 
-use crate::browser::webdriver_only::{
-    assert_captures, assert_declined, assert_expanded, assert_frames, assert_json, assert_refusals, assert_same_names,
-    assert_state, assert_steps,
+use crate::browser::{
+    controls::{
+        assert_formats, assert_framed_rows, assert_label_takes_files, assert_labels, assert_lists, assert_numbers,
+        assert_words,
+    },
+    webdriver_only::{
+        assert_captures, assert_declined, assert_expanded, assert_frames, assert_json, assert_refusals,
+        assert_same_names, assert_state, assert_steps,
+    },
 };
 
 /// How long Firefox may take to end.
@@ -156,6 +162,21 @@ fn steps_are_taken_and_elements_listed_as_in_chromium() {
     assert_frames(&visitor, &firefox);
     assert_same_names(&visitor, &firefox);
     assert_refusals(&visitor, &firefox);
+    visitor.close().run().answer();
+}
+
+#[test]
+#[ignore = "needs Firefox and geckodriver: cargo xtask test --firefox"]
+fn controls_are_told_apart() {
+    let visitor = Visitor::new();
+    firefox(visitor.open()).run().answer();
+    assert_lists(&visitor, &firefox);
+    assert_formats(&visitor, &firefox);
+    assert_words(&visitor, &firefox);
+    assert_framed_rows(&visitor, &firefox);
+    assert_labels(&visitor, &firefox);
+    assert_label_takes_files(&visitor, &firefox);
+    assert_numbers(&visitor, &firefox);
     visitor.close().run().answer();
 }
 

@@ -152,6 +152,11 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
             .error(format!("no WebDriver server answers at {at}"))
             .detail("endpoint", at)
             .detail("reason", UNREACHABLE),
+        NoSession::OtherServer => WEBDRIVER_FAILED
+            .error(format!("what answers at {at} is no WebDriver server"))
+            .remedy("Check the address, also its path: that of some grids ends with /wd/hub.")
+            .detail("endpoint", at)
+            .detail("reason", "refused"),
         // A grid's own limit for its queue.
         NoSession::Refused(words) if words.contains("timed out") => busy(&at),
         NoSession::Refused(words) => {
@@ -230,6 +235,7 @@ mod tests {
         assert!(error(NoSession::Refused("New session request timed out".into())).is(BROWSER_BUSY));
         for (none, reason) in [
             (NoSession::Unreachable, UNREACHABLE),
+            (NoSession::OtherServer, "refused"),
             (NoSession::Refused("No nodes support the capabilities".into()), NO_NODE),
             (NoSession::Refused("session not created: cannot find Chrome binary".into()), "refused"),
         ] {

@@ -68,6 +68,8 @@ pub(crate) enum NoSession {
     Late,
     /// No WebDriver server answers there.
     Unreachable,
+    /// What answers is no WebDriver server.
+    OtherServer,
     /// The server made none, in its words.
     Refused(String),
 }
@@ -78,6 +80,7 @@ impl NoSession {
         match self {
             Self::Late => BROWSER_FAILED.error("the browser did not start in time"),
             Self::Unreachable => BROWSER_FAILED.error("the driver ended before the browser had started"),
+            Self::OtherServer => BROWSER_FAILED.error("another program answers at the port of the driver"),
             Self::Refused(words) => did_not_start(&words),
         }
     }
@@ -215,6 +218,11 @@ fn no_session(error: NewSessionError) -> NoSession {
         NewSessionError::NotW3C(Value::Object(said)) if said.contains_key("message") => {
             NoSession::Refused(said["message"].as_str().unwrap_or_default().to_owned())
         }
+        // Its words are the whole answer.
+        NewSessionError::NotW3C(_)
+        | NewSessionError::UnexpectedError(CmdError::NotJson(_) | CmdError::Json(_) | CmdError::NotW3C(_)) => {
+            NoSession::OtherServer
+        }
         other => NoSession::Refused(other.to_string()),
     }
 }
@@ -302,6 +310,18 @@ mod tests {
             |message: &str| serde_json::to_value(did_not_start(message)).unwrap()["remediation_suggestion"].to_string();
         assert!(remedy("unknown error: cannot create temp dir for unpacking extensions").contains("TMPDIR"));
         assert!(remedy("session not created: it supports version 1").contains("version"));
+    }
+
+    #[test]
+    fn a_server_that_does_not_speak_webdriver_is_another_one() {
+        for other in [
+            NewSessionError::NotW3C(json!({"error": "no such path"})),
+            NewSessionError::UnexpectedError(CmdError::NotJson("<html>".into())),
+        ] {
+            assert!(matches!(no_session(other), NoSession::OtherServer));
+        }
+        let refused = NewSessionError::NotW3C(json!({"message": "No nodes support it"}));
+        assert!(matches!(no_session(refused), NoSession::Refused(words) if words == "No nodes support it"));
     }
 
     #[test]

@@ -35,6 +35,14 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
         ["framed-window"] => return Some(html::page("Framed", FRAMED_WINDOW).into()),
+        ["lists"] => LISTS.to_owned(),
+        ["formats"] => FORMATS.to_owned(),
+        ["labels"] => LABELS.to_owned(),
+        ["modal"] => MODAL.to_owned(),
+        ["numbers"] => NUMBERS.to_owned(),
+        ["words"] => WORDS.to_owned(),
+        ["grows"] => format!("{GROWS}<iframe src=\"{other}/grows-framed\" height=\"300\"></iframe>"),
+        ["grows-framed"] => return Some(html::page("Framed", GROWS_FRAMED).into()),
         ["moves"] => MOVES.to_owned(),
         ["jumps"] => JUMPS.to_owned(),
         ["covered"] => COVERED.to_owned(),
@@ -172,6 +180,63 @@ const FRAMED_DIALOG: &str =
 
 const FRAMED_WINDOW: &str =
     r#"<button onclick="window.open('/page/from-frame'); this.textContent = 'Opened'">Inside</button>"#;
+
+/// Lists with options of one name: of the browser, that the page made itself, that are named by what opens them or not, and
+/// that close after each choice.
+const LISTS: &str = r#"<label>Country <select size="3" onchange="show(`country ${value}`)"><option>Apple</option><option>Germany</option></select></label>
+<div role="listbox" aria-label="From"><div role="option">Red</div><div role="option">Blue</div></div>
+<div role="listbox" aria-label="To"><div role="option">Red</div><div role="option">Blue</div></div>
+<div role="combobox" aria-label="Fruit" aria-expanded="false" aria-controls="fruits" tabindex="0">None</div>
+<div role="combobox" aria-label="Tags" aria-expanded="false" aria-controls="tags" tabindex="0">None</div>
+<div role="combobox" aria-label="Port" aria-expanded="false" tabindex="0">None</div>
+<ul role="listbox" id="fruits" aria-label="Fruits" hidden><li role="option">Apple</li><li role="option">Pear</li></ul>
+<ul role="listbox" id="tags" aria-label="All tags" hidden><li role="option">T1</li><li role="option">T2</li><li role="option">T3</li></ul>
+<ul role="listbox" id="ports" aria-label="Ports" hidden><li role="option">Red</li><li role="option">Green</li></ul>
+<script>
+  const boxes = { Fruit: 'fruits', Tags: 'tags', Port: 'ports' };
+  for (const [name, id] of Object.entries(boxes)) {
+    const list = document.getElementById(id), box = document.querySelector(`[aria-label=${name}]`);
+    box.onclick = () => setTimeout(() => { list.hidden = !list.hidden; }, 50);
+    for (const option of list.children) option.onclick = () => { list.hidden = true; show(`${name} ${option.textContent}`); };
+  }
+  for (const option of document.querySelectorAll('div[role=option]')) option.onclick = () => show(`${option.parentElement.getAttribute('aria-label')} ${option.textContent}`);
+</script>"#;
+
+/// Fields that write their values in formats of their own.
+const FORMATS: &str = r#"<form action="/act/result"><label>Colour <input type="color" name="colour"></label>
+<label>When <input type="datetime-local" name="when"></label> <label>Share <input type="range" name="share" min="0" max="100"></label>
+<label>Day <input type="date" name="day" value="2026-01-01"></label> <button>Go</button></form>"#;
+
+/// Controls that do not show, with labels that do; and an editor without a role.
+const LABELS: &str = r#"<input type="checkbox" id="drawn" style="display:none" onchange="show(`drawn ${checked}`)"><label for="drawn">Styled switch</label>
+<input type="file" id="notes" hidden onchange="show(`file ${files[0].name}`)"><label for="notes">Upload notes</label>
+<label><input type="radio" name="side" style="display:none" onchange="show('far')"> Far <b>side</b></label>
+<div contenteditable oninput="show(textContent)">Old text</div>"#;
+
+/// A dialog over a page.
+const MODAL: &str = r#"<button id="b">Press</button><dialog id="question"><p>Keep the draft?</p><button>Keep</button></dialog>
+<script>document.getElementById('question').showModal();</script>"#;
+
+/// A name that ends as the list numbers equal ones.
+const NUMBERS: &str = r#"<button onclick="show('named')">Item [2]</button> <button onclick="show('first')">Item</button> <button onclick="show('second')">Item</button>"#;
+
+/// Names that are a part of the names of what does the opposite.
+const WORDS: &str = r#"<button onclick="show('undeleted')">Undelete</button>
+<button onclick="textContent = textContent === 'Subscribe' ? 'Unsubscribe' : 'Subscribe'; show('toggled')">Subscribe</button>
+<button onclick="show('saved')">Save as text</button>"#;
+
+/// Rows that come on clicks in a closed shadow root and, beside it, in a frame of another site.
+const GROWS: &str = r#"<div id="host"></div><script>
+  const root = document.getElementById('host').attachShadow({ mode: 'closed' });
+  root.innerHTML = '<p>The closed part has a text of its own, which was there before.</p><div></div><button>More closed</button>';
+  let rows = 0;
+  root.querySelector('button').onclick = () => { if (rows < 3) root.querySelector('div').append(Object.assign(document.createElement('p'), { textContent: `Closed row ${rows += 1}` })); };
+</script>"#;
+
+const GROWS_FRAMED: &str = r"<p>The frame has a text of its own.</p><div></div><button>More framed</button><script>
+  let rows = 0;
+  document.querySelector('button').onclick = () => { if (rows < 3) document.querySelector('div').append(Object.assign(document.createElement('p'), { textContent: `Framed row ${rows += 1}` })); };
+</script>";
 
 /// It never stands still.
 const MOVES: &str = r#"<button id="b" style="position:relative">Press</button><script>

@@ -41,6 +41,10 @@
 //!   `/act/disabled`, `/act/enables`, `/act/hidden`, `/act/dialogs`, `/act/frame-dialog`, `/act/frame-window`,
 //!   `/act/unload`, `/act/navigates`, `/act/leads-away`, `/act/detaches`, `/act/detaches-other`, `/act/shadows`,
 //!   `/act/hangs`, `/act/windows`, `/act/tampers`, `/act/clobbers`
+//! - `/act/lists`: lists with options of one name; `/act/formats` fields with formats of their own, `/act/words` names that
+//!   are a part of others, `/act/grows` rows that come in a closed shadow root and in a frame of another site,
+//!   `/act/labels` controls of which only the label shows, `/act/modal` a dialog over a button, `/act/numbers` a name
+//!   that ends with a number
 //! - `/act/same-names`: buttons of one name in the page and in its frame
 //! - `/hash/`: an app whose routes are in the fragment
 //! - `/endless`: an app that renders ten more links whenever its end is in sight

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     act::{control_steps, followed_by},
+    controls::{assert_formats, assert_framed_rows, assert_labels, assert_lists, assert_numbers, assert_words},
     remote::{Server, remote},
 };
 
@@ -25,6 +26,20 @@ fn steps_are_taken_and_elements_listed_without_a_devtools_socket() {
     assert_frames(&visitor, &with);
     assert_same_names(&visitor, &with);
     assert_refusals(&visitor, &with);
+    visitor.close().run().answer();
+}
+
+#[test]
+fn controls_are_told_apart_without_a_devtools_socket() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    let with = |tool: Tool| remote(tool, &server);
+    with(visitor.open()).run().answer();
+    assert_lists(&visitor, &with);
+    assert_formats(&visitor, &with);
+    assert_words(&visitor, &with);
+    assert_framed_rows(&visitor, &with);
+    assert_labels(&visitor, &with);
+    assert_numbers(&visitor, &with);
     visitor.close().run().answer();
 }
 

@@ -106,12 +106,17 @@ impl Tool for Args {
         codes::ACT_ERRORS,
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,
-        codes::PAGE_ERRORS,
         ragmaker_address::ERRORS,
         ragmaker_project::ERRORS,
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::IO_ERRORS,
-        &[codes::NO_PAGE, NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE, ragmaker_address::ADDRESS_NOT_ALLOWED],
+        &[
+            codes::BOT_DETECTED,
+            codes::NO_PAGE,
+            NOT_A_REGULAR_FILE,
+            ragmaker_files::PATH_NOT_WRITABLE,
+            ragmaker_address::ADDRESS_NOT_ALLOWED,
+        ],
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {

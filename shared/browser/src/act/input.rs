@@ -65,6 +65,8 @@ pub(crate) struct UsableElement {
     pub(crate) state: Value,
     /// The position in the window at which it can be clicked; `None` if it was not requested.
     pub(crate) point: Option<(f64, f64)>,
+    /// Its name, if it is called otherwise than the step says.
+    pub(crate) name: Option<String>,
 }
 
 impl UsableElement {
@@ -100,6 +102,9 @@ impl Requirement {
     }
 }
 
+/// Why an element cannot be used, and the remedy.
+type Refusal = (String, &'static str);
+
 /// The input of one tab.
 pub(crate) struct Input<'h> {
     pub(crate) socket: &'h mut TabSocket,
@@ -116,23 +121,49 @@ impl Input<'_> {
         need: Requirement,
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError> {
-        let (element_id, object) = match find(self.frames, self.socket, locator, self.until)? {
-            Ok(FoundElement { element_id, object }) => (element_id, object),
+        let (element_id, object, name) = match find(self.frames, self.socket, locator, self.until)? {
+            Ok(FoundElement { element_id, object, name }) => (element_id, object, name),
             Err(not_found) => return Ok(Err(missing(locator, not_found))),
         };
         let object = match object {
             Some(object) => object,
             None => self.frames.object(self.socket, &element_id, self.until)?,
         };
+        self.usable(locator, need, attempt, (element_id, object, name))
+    }
+
+    /// The option `locator` of the list of an element; nothing if it has none of this name.
+    pub(crate) fn try_option(
+        &mut self,
+        list: &UsableElement,
+        (locator, text): (&Locator, &str),
+        attempt: usize,
+    ) -> Result<Option<Result<UsableElement, Error>>, CommandError> {
+        let ElementId { session, frame, .. } = list.element_id.clone();
+        let found = self.on(&list.element_id, &list.object, "option", &json!(text))?;
+        let Some(object) = found.as_str().map(str::to_owned) else { return Ok(None) };
+        let frame = Frame { session, id: frame, owner: None };
+        let Some(element_id) = Frames::element_id(self.socket, &frame, &object, self.until)? else { return Ok(None) };
+        self.usable(locator, Requirement::Click, attempt, (element_id, object, None)).map(Some)
+    }
+
+    /// Whether an element that was found fulfils `need`.
+    fn usable(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        attempt: usize,
+        (element_id, object, name): (ElementId, String, Option<String>),
+    ) -> Result<Result<UsableElement, Error>, CommandError> {
         let state = self.on(&element_id, &object, "state", &need.given())?;
         if let Some(error) = refusal(locator, need, &state) {
             return Ok(Err(error));
         }
-        let mut reached = UsableElement { element_id, object, state, point: None };
+        let mut reached = UsableElement { element_id, object, state, point: None, name };
         if need.is_pointed_at() {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
-                Err(reason) => return Ok(Err(unusable(locator, &reached.state, &reason))),
+                Err((reason, remedy)) => return Ok(Err(unusable(locator, &reached.state, &reason).remedy(remedy))),
             }
         }
         Ok(Ok(reached))
@@ -151,7 +182,7 @@ impl Input<'_> {
 
     /// The position at which a click reaches the element, or the reason why there is none. Each attempt scrolls
     /// the element to another position, because a covering element may be sticky.
-    fn point(&mut self, reached: &UsableElement, attempt: usize) -> Result<Result<(f64, f64), String>, CommandError> {
+    fn point(&mut self, reached: &UsableElement, attempt: usize) -> Result<Result<(f64, f64), Refusal>, CommandError> {
         let session = reached.element_id.session.clone();
         let mut object = reached.object.clone();
         let block = ["nearest", "center", "end", "start"][attempt % 4];
@@ -160,7 +191,7 @@ impl Input<'_> {
         if quads.is_empty() {
             // A checkbox may be hidden and represented by its label.
             let label = self.on(&reached.element_id, &object, "label", &Value::Null)?;
-            let Some(label) = label.as_str() else { return Ok(Err("is not shown".into())) };
+            let Some(label) = label.as_str() else { return Ok(Err(("is not shown".into(), SHOW))) };
             object = label.to_owned();
             self.on(&reached.element_id, &object, "reveal", &json!(block))?;
             quads = boxes::quads(self.socket, session.as_deref(), &json!({"objectId": object}), self.until)?;
@@ -170,11 +201,11 @@ impl Input<'_> {
             None => (0.0, 0.0),
             Some(_) => match boxes::offset(self.socket, session.as_deref(), &frames, self.until)? {
                 Some(offset) => offset,
-                None => return Ok(Err("is in a frame that is not shown".into())),
+                None => return Ok(Err(("is in a frame that is not shown".into(), SHOW))),
             },
         };
         let window = boxes::window(self.socket, None, self.until)?;
-        let mut reason = "is outside the scrollable area".to_owned();
+        let mut reason = ("is outside the scrollable area".to_owned(), SHOW);
         for quad in quads.iter().take(3) {
             // The part inside the window.
             let [left, top, right, bottom] = quad;
@@ -187,7 +218,7 @@ impl Input<'_> {
                 let point = (left + (right - left) * across, top + (bottom - top) * down);
                 match self.meets(reached, point, (&frames, offset), &window)? {
                     None => return Ok(Ok(point)),
-                    Some(by) => reason = format!("is covered by {by}"),
+                    Some(by) => reason = (format!("is covered by {by}"), UNCOVER),
                 }
             }
         }
@@ -299,7 +330,10 @@ pub(crate) fn check_click(locator: &Locator, reached: &UsableElement, heard: &Va
     // A page that draws its elements anew may have put an equal one in its place.
     let is_replaced = |by: &str| heard["gone"] == true && reached.state["description"] == by;
     match heard["other"].as_str().filter(|by| heard["own"] == false && !is_replaced(by)) {
-        Some(by) => Err(unusable(locator, &reached.state, &format!("moved before the click; the click hit {by}"))),
+        Some(by) => {
+            let reason = format!("moved before the click; the click hit {by}");
+            Err(unusable(locator, &reached.state, &reason).remedy("Try again, or choose another element."))
+        }
         None => Ok(()),
     }
 }
@@ -310,7 +344,7 @@ pub(crate) fn refusal(locator: &Locator, need: Requirement, state: &Value) -> Op
         return Some(gone(locator));
     }
     let is_used = matches!(need, Requirement::Enabled | Requirement::Focused | Requirement::Click);
-    (is_used && state["disabled"] == true).then(|| unusable(locator, state, "is disabled"))
+    (is_used && state["disabled"] == true).then(|| unusable(locator, state, "is disabled").remedy(ENABLE))
 }
 
 /// The error for an element that is not in the page any more.
@@ -319,6 +353,18 @@ pub(crate) fn gone(locator: &Locator) -> Error {
         .error(format!("{} was removed from the page", locator.text))
         .detail("element", locator.text.as_str())
 }
+
+/// The remedy for an element that something covers.
+pub(crate) const UNCOVER: &str = "Close what covers it first, for example by its own button or with the key Escape.";
+
+/// The remedy for an element that does not show.
+pub(crate) const SHOW: &str = "Show it first, for example open what contains it, or choose another element.";
+
+/// The remedy for an element that is disabled.
+const ENABLE: &str = "Do what enables it first, for example fill in the fields before it, or choose another element.";
+
+/// The remedy for an element of another kind.
+pub(crate) const ANOTHER: &str = "Choose another element, as ragmaker-browser-look lists them.";
 
 /// The error for an element that exists but cannot be used.
 pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error {
@@ -357,7 +403,7 @@ mod tests {
 
     fn reached(state: Value) -> UsableElement {
         let element_id = ElementId { session: None, frame: String::new(), node: 1 };
-        UsableElement { element_id, object: String::new(), state, point: None }
+        UsableElement { element_id, object: String::new(), state, point: None, name: None }
     }
 
     #[test]

@@ -44,7 +44,7 @@ use self::{
 };
 use crate::{
     codes::{ELEMENT_NOT_FOUND, TIMEOUT},
-    elements::{ElementId, Frame, FrameScript, Frames, Locator},
+    elements::{ElementId, Frame, FrameScript, Frames, Locator, PAGE},
     error::{CommandError, Failure},
     limits::{self, LIMITS},
     navigation::Navigation,
@@ -271,12 +271,16 @@ pub(crate) trait TakeSteps: StepTarget {
         Ok(line)
     }
 
+    /// The amount of text in all frames.
     fn length(&mut self) -> Result<f64, StepError> {
-        match self.ask_page("length", &Value::Null) {
-            Ok(length) => Ok(length.as_f64().unwrap_or_default()),
-            Err(CommandError::Failed(_)) => Ok(0.0),
-            Err(error) => Err(error.into()),
-        }
+        Ok(self.ask_frames(&PAGE, ("length", &Value::Null), &|_| false)?.iter().filter_map(Value::as_f64).sum())
+    }
+
+    /// The amount of text in the frames that the page itself cannot read, such as those of other sites.
+    fn foreign_length(&mut self) -> Result<u64, Failure> {
+        let answers = self.ask_frames(&PAGE, ("foreign-length", &Value::Null), &|_| false);
+        let answers = answers.map_err(|error| Failure::of(error, self.url()))?;
+        Ok(answers.iter().filter_map(Value::as_u64).sum())
     }
 }
 
@@ -398,6 +402,15 @@ impl StepTarget for Actor<'_, '_> {
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError> {
         self.input().try_reach(locator, need, attempt)
+    }
+
+    fn try_option(
+        &mut self,
+        list: &UsableElement,
+        option: (&Locator, &str),
+        attempt: usize,
+    ) -> Result<Option<Result<UsableElement, Error>>, CommandError> {
+        self.input().try_option(list, option, attempt)
     }
 
     fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {

@@ -9,7 +9,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 
 use super::{
-    input::{Requirement, StepError, gone, unusable},
+    input::{ANOTHER, Requirement, StepError, UsableElement, gone, unusable},
     keys::Keys,
     step::{Action, Repetition, Scroll, Step, Wait},
     step_target::StepTarget,
@@ -36,25 +36,24 @@ pub(super) trait Perform: StepTarget {
             Action::Click(locator) => {
                 let reached = self.reach_within(locator, Requirement::Click, patience)?;
                 self.click(locator, &reached)?;
-                Ok(format!("clicked {}", named(locator)))
+                Ok(format!("clicked {}", reached.named(locator)))
             }
             Action::Hover(locator) => {
                 let reached = self.reach_within(locator, Requirement::ReceivesPointer, patience)?;
                 self.hover(&reached)?;
-                Ok(format!("pointed at {}", named(locator)))
+                Ok(format!("pointed at {}", reached.named(locator)))
             }
             Action::Fill(locator, text) => self.fill(locator, text),
             Action::Select(locator, texts) => self.select(locator, texts),
             Action::Check(locator, wanted) => self.check(locator, *wanted, patience),
             Action::Press(locator, keys) => {
-                if let Some(locator) = locator {
-                    self.reach_within(locator, Requirement::Focused, patience)?;
-                }
+                let Some(locator) = locator else {
+                    self.press(keys)?;
+                    return Ok(format!("pressed {}", keys.text));
+                };
+                let reached = self.reach_within(locator, Requirement::Focused, patience)?;
                 self.press(keys)?;
-                Ok(match locator {
-                    Some(locator) => format!("pressed {} in {}", keys.text, named(locator)),
-                    None => format!("pressed {}", keys.text),
-                })
+                Ok(format!("pressed {} in {}", keys.text, reached.named(locator)))
             }
             Action::Upload(locator, files) => {
                 self.upload(locator, files)?;
@@ -71,15 +70,17 @@ pub(super) trait Perform: StepTarget {
         let reached = self.reach(locator, Requirement::Focused)?;
         if reached.is("readonly") || !(reached.is("editable") || reached.is("settable")) {
             let reason = if reached.is("readonly") { "is read-only" } else { "is not a text field" };
-            return Err(unusable(locator, &reached.state, reason).into());
+            return Err(unusable(locator, &reached.state, reason).remedy(ANOTHER).into());
         }
+        let name = reached.named(locator);
         if reached.is("settable") {
             let answer = self.on(&reached, "set", &json!(text))?;
-            if answer["value"] != text {
-                let shape = "takes a value in its own format, such as 2026-01-31, 09:30 or #ff0000";
-                return Err(unusable(locator, &reached.state, shape).detail("value", text).into());
+            if answer["taken"] == false {
+                let kind = reached.state["type"].as_str().unwrap_or_default();
+                let error = unusable(locator, &reached.state, &format!("takes a value of another format ({kind})"));
+                return Err(error.remedy(format_of(kind)).detail("value", text).into());
             }
-            return Ok(filled(locator, text, None));
+            return Ok(filled(&name, text, answer["value"].as_str().filter(|held| *held != text)));
         }
         let same = |held: &str| held.split_whitespace().eq(text.split_whitespace());
         let may_type = text.chars().count() <= TYPED && !text.contains('\n');
@@ -96,7 +97,7 @@ pub(super) trait Perform: StepTarget {
             }
             let holds = match self.on(&reached, "value", &Value::Null) {
                 Ok(answer) if answer["gone"] == true => {
-                    return Ok(format!("typed into {}, which was then removed", named(locator)));
+                    return Ok(format!("typed into {name}, which was then removed"));
                 }
                 Ok(answer) => answer["value"].as_str().map(str::to_owned),
                 // The typed text caused a navigation.
@@ -112,7 +113,7 @@ pub(super) trait Perform: StepTarget {
         };
         let is_password = reached.state["type"] == "password";
         Ok(filled(
-            locator,
+            &name,
             if is_password { "…" } else { text },
             holds.filter(|held| !same(held) && !is_password).as_deref(),
         ))
@@ -131,7 +132,7 @@ pub(super) trait Perform: StepTarget {
             }
             if let Some(chosen) = answer["chosen"].as_array() {
                 let chosen: Vec<&str> = chosen.iter().filter_map(Value::as_str).collect();
-                return Ok(format!("selected {} in {}", quoted(&chosen.join(", ")), named(locator)));
+                return Ok(format!("selected {} in {}", quoted(&chosen.join(", ")), reached.named(locator)));
             }
             // The options may be loading.
             if begun.elapsed() > limits::LIST_TIMEOUT || Instant::now() + limits::STEP_PAUSE > self.until() {
@@ -150,27 +151,70 @@ pub(super) trait Perform: StepTarget {
         }
     }
 
-    /// Chooses in a custom list of the page, which a click opens.
+    /// Chooses in a list that the page made itself, and that a click may open. Such a list may close after each choice.
     fn select_in_list(&mut self, locator: &Locator, texts: &[String]) -> Result<String, StepError> {
-        let reached = self.reach(locator, Requirement::Click)?;
-        let is_open = self.reach_within(&option(&texts[0]), Requirement::Click, Duration::ZERO).is_ok();
-        if !is_open {
-            self.click(locator, &reached)?;
+        let reached = self.reach(locator, Requirement::Enabled)?;
+        // Which lists an earlier step opened does not tell which one this element opens.
+        self.on(&reached, "lists", &json!(false))?;
+        for (index, text) in texts.iter().enumerate() {
+            if index > 0 {
+                self.settle(Instant::now())?;
+            }
+            self.choose_in_list(locator, text).map_err(|error| match error {
+                StepError::Step(error) => StepError::Step(error.detail("selected", json!(texts[..index]))),
+                error => error,
+            })?;
         }
-        for text in texts {
-            let option = option(text);
-            let reached = self.reach_within(&option, Requirement::Click, limits::LIST_TIMEOUT)?;
-            self.click(&option, &reached)?;
+        Ok(format!("selected {} in {}", quoted(&texts.join(", ")), reached.named(locator)))
+    }
+
+    fn choose_in_list(&mut self, locator: &Locator, text: &str) -> Result<(), StepError> {
+        let option = Locator::new(&format!("option:{text}"));
+        let mut reached = self.reach(locator, Requirement::Enabled)?;
+        // The first click may close a list that was open.
+        let (mut opened, mut begun) = (0, Instant::now());
+        for attempt in 0.. {
+            let found = match self.try_option(&reached, (&option, text), attempt) {
+                // It was removed between two commands.
+                Err(CommandError::Failed(_)) => None,
+                found => found?,
+            };
+            let refused = match found {
+                Some(Ok(found)) => return self.click(&option, &found),
+                Some(Err(refused)) => Some(refused),
+                None => None,
+            };
+            let listed = self.on(&reached, "options", &Value::Null)?;
+            let has_none = listed["options"].as_array().is_none_or(Vec::is_empty);
+            if has_none && (opened == 0 || (opened == 1 && listed["closed"] == true)) {
+                reached = self.reach(locator, Requirement::Click)?;
+                self.on(&reached, "lists", &json!(true))?;
+                self.click(locator, &reached)?;
+                (opened, begun) = (opened + 1, Instant::now());
+            } else if begun.elapsed() >= limits::LIST_TIMEOUT || Instant::now() + limits::STEP_PAUSE >= self.until() {
+                let error = refused.unwrap_or_else(|| {
+                    let error = unusable(locator, &reached.state, &format!("has no option {text:?}"));
+                    error.remedy("Choose one of the options.").detail("options", listed["options"].clone())
+                });
+                return Err(error.into());
+            } else if listed["gone"] == true {
+                // The page has drawn it anew.
+                reached = self.reach(locator, Requirement::Enabled)?;
+            }
+            self.listen(limits::STEP_PAUSE)?;
         }
-        Ok(format!("selected {} in {}", quoted(&texts.join(", ")), named(locator)))
+        Err(gone(locator).into())
     }
 
     fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {
         let verb = if wanted { "checked" } else { "unchecked" };
         let reached = self.reach_within(locator, Requirement::Enabled, patience)?;
         match reached.state["checked"].as_bool() {
-            None => return Err(unusable(locator, &reached.state, "is not a checkbox or radio button").into()),
-            Some(is) if is == wanted => return Ok(format!("{} was {verb} already", named(locator))),
+            None => {
+                let error = unusable(locator, &reached.state, "is not a checkbox, a switch or a radio button");
+                return Err(error.remedy(ANOTHER).into());
+            }
+            Some(is) if is == wanted => return Ok(format!("{} was {verb} already", reached.named(locator))),
             Some(_) => {}
         }
         let reached = self.reach_within(locator, Requirement::Click, patience)?;
@@ -181,18 +225,19 @@ pub(super) trait Perform: StepTarget {
                 Ok(answer) if answer["checked"] == wanted => break,
                 // The page may have put another checkbox in its place.
                 Ok(answer) if answer["gone"] == true => {
-                    return Ok(format!("clicked {}, which was then removed", named(locator)));
+                    return Ok(format!("clicked {}, which was then removed", reached.named(locator)));
                 }
                 // The page was replaced.
                 Err(CommandError::Failed(_)) => break,
                 Ok(_) if begun.elapsed() < limits::CHECK_TIMEOUT => self.listen(limits::STEP_PAUSE)?,
                 Ok(_) => {
-                    return Err(unusable(locator, &reached.state, &format!("was clicked and is not {verb}")).into());
+                    let error = unusable(locator, &reached.state, &format!("was clicked and is not {verb}"));
+                    return Err(error.remedy("Look at the page: it may ask for something else first.").into());
                 }
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(format!("{verb} {}", named(locator)))
+        Ok(format!("{verb} {}", reached.named(locator)))
     }
 
     fn scroll(&mut self, locator: Option<&Locator>, to: &Scroll, patience: Duration) -> Result<String, StepError> {
@@ -210,7 +255,7 @@ pub(super) trait Perform: StepTarget {
             Scroll::To(to) => self.on(&reached, "scroll", &json!(to))?,
             _ => self.on(&reached, "reveal", &json!("center"))?,
         };
-        Ok(format!("scrolled to {}", named(locator)))
+        Ok(format!("scrolled to {}", reached.named(locator)))
     }
 
     fn wait(&mut self, wait: &Wait) -> Result<String, StepError> {
@@ -262,8 +307,27 @@ impl<S: StepTarget + ?Sized> Perform for S {}
 /// The remedy for a timeout.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
 
-fn option(text: &str) -> Locator {
-    Locator::new(&format!("option:{text}"))
+/// The format of the values that a field of this kind takes.
+fn format_of(kind: &str) -> &'static str {
+    match kind {
+        "color" => "Give a colour such as #ff0000.",
+        "date" => "Give a date such as 2026-01-31.",
+        "datetime-local" => "Give a date and a time such as 2026-01-31T09:30.",
+        "month" => "Give a month such as 2026-01.",
+        "week" => "Give a week such as 2026-W05.",
+        "time" => "Give a time such as 09:30.",
+        _ => "Give a number.",
+    }
+}
+
+impl UsableElement {
+    /// How the step names it, and its own name if that has more words.
+    fn named(&self, locator: &Locator) -> String {
+        match &self.name {
+            Some(name) => format!("{} ({})", named(locator), quoted(name)),
+            None => named(locator),
+        }
+    }
 }
 
 fn named(locator: &Locator) -> String {
@@ -277,12 +341,12 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn filled(locator: &Locator, text: &str, holds: Option<&str>) -> String {
+fn filled(name: &str, text: &str, holds: Option<&str>) -> String {
     match holds {
         None => {
-            format!("filled {} with {}", named(locator), if text.is_empty() { "nothing".into() } else { quoted(text) })
+            format!("filled {name} with {}", if text.is_empty() { "nothing".into() } else { quoted(text) })
         }
-        Some(holds) => format!("filled {}; its value is now {}", named(locator), quoted(holds)),
+        Some(holds) => format!("filled {name}; its value is now {}", quoted(holds)),
     }
 }
 
@@ -355,9 +419,9 @@ mod tests {
 
     #[test]
     fn a_field_that_holds_another_text_is_told() {
-        let field = Locator::new("textbox:A");
-        assert_eq!(filled(&field, "x", None), "filled textbox:A with x");
-        assert_eq!(filled(&field, "", None), "filled textbox:A with nothing");
-        assert_eq!(filled(&field, "12345", Some("123")), "filled textbox:A; its value is now 123");
+        let field = "textbox:A";
+        assert_eq!(filled(field, "x", None), "filled textbox:A with x");
+        assert_eq!(filled(field, "", None), "filled textbox:A with nothing");
+        assert_eq!(filled(field, "12345", Some("123")), "filled textbox:A; its value is now 123");
     }
 }

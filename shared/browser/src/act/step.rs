@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ragmaker_tool::{ARGUMENT_ERROR, Error};
+use ragmaker_tool::{ARGUMENT_ERROR, Error, arguments::check_keys};
 use serde_json::{Map, Value};
 
 use super::keys::Keys;
@@ -93,6 +93,11 @@ impl Step {
     /// [`ARGUMENT_ERROR`] with the index of the invalid step and the reason.
     pub fn list(json: &str) -> Result<Vec<Self>, Error> {
         let value: Value = serde_json::from_str(json).map_err(|error| wrong(&format!("is not JSON: {error}")))?;
+        // Of two steps in one object, the parser keeps the last.
+        if let Err(twice) = check_keys(json.as_bytes()) {
+            let key = twice.details()["argument"].as_str().unwrap_or_default();
+            return Err(wrong(&format!("has the key {key} twice in one object; give each step its own")));
+        }
         let list = match value {
             Value::Array(list) => list,
             // A single step may be given without brackets.
@@ -308,6 +313,8 @@ mod tests {
             (r#"[{"wait":{"text":"a","ms":1}}]"#, "wait takes"),
             (r#"[{"wait":{"ms":999999}}]"#, "up to"),
             (r#"[{"click":"a","until":0}]"#, "until"),
+            (r#"[{"click":"Save","click":"Save as"}]"#, "key click twice"),
+            (r#"[{"wait":{"ms":1,"ms":2}}]"#, "key ms twice"),
             (r#"["click"]"#, "not an object"),
         ] {
             let error = Step::list(json).unwrap_err();

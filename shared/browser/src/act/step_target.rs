@@ -73,6 +73,15 @@ pub(crate) trait StepTarget {
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError>;
 
+    /// Looks for an option of the list that an element has, opens or is, and whether it can be clicked; nothing if there is
+    /// none of this name. The locator is for messages.
+    fn try_option(
+        &mut self,
+        list: &UsableElement,
+        option: (&Locator, &str),
+        attempt: usize,
+    ) -> Result<Option<Result<UsableElement, Error>>, CommandError>;
+
     /// Runs an operation of `js/element.js` on an element.
     fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError>;
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{
     Actor,
-    input::{Requirement, StepError, UsableElement, unusable},
+    input::{ANOTHER, Requirement, StepError, UsableElement, unusable},
     step_target::StepTarget,
 };
 use crate::{elements::Locator, error::CommandError, limits};
@@ -50,7 +50,8 @@ impl Actor<'_, '_> {
             self.listen(limits::STEP_PAUSE)?;
         }
         self.navigation.tab.socket.ask_all(&[intercept(false)], until)?;
-        let field = field.ok_or_else(|| unusable(locator, &reached.state, "does not ask for a file"))?;
+        let field =
+            field.ok_or_else(|| unusable(locator, &reached.state, "does not ask for a file").remedy(ANOTHER))?;
         Ok(json!({"backendNodeId": field}))
     }
 }
@@ -59,7 +60,7 @@ impl Actor<'_, '_> {
 pub(crate) fn takes_files(locator: &Locator, reached: &UsableElement, files: &[String]) -> Result<bool, StepError> {
     let is_field = reached.is("file") && reached.state["kind"] == "input";
     if is_field && files.len() > 1 && !reached.is("multiple") {
-        return Err(unusable(locator, &reached.state, "takes one file").into());
+        return Err(unusable(locator, &reached.state, "takes one file").remedy("Upload one file.").into());
     }
     Ok(is_field)
 }
@@ -68,7 +69,8 @@ pub(crate) fn takes_files(locator: &Locator, reached: &UsableElement, files: &[S
 pub(crate) fn not_taken(locator: &Locator, reached: &UsableElement, error: CommandError) -> StepError {
     match error {
         CommandError::Failed(words) => {
-            unusable(locator, &reached.state, &format!("did not take the file: {words}")).into()
+            let error = unusable(locator, &reached.state, &format!("did not take the file: {words}"));
+            error.remedy("Check that the file exists and can be read.").into()
         }
         error => error.into(),
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     frames::{ElementId, FoundObjects, Frame, Frames},
+    labels,
     list::{ListedElement, list},
     locator::{Locator, Match},
     tree::{self, Node, squeezed},
@@ -27,6 +28,8 @@ pub(crate) struct FoundElement {
     pub(crate) element_id: ElementId,
     /// It as a remote object, if it was found as one.
     pub(crate) object: Option<String>,
+    /// Its name, if it is called otherwise than the locator says.
+    pub(crate) name: Option<String>,
 }
 
 /// The reason why no element was found.
@@ -45,16 +48,23 @@ pub(crate) fn find(
     locator: &Locator,
     until: Instant,
 ) -> Result<Result<FoundElement, NotFound>, CommandError> {
+    // A number counts all elements of the name.
     if let Some((role, name)) = locator.role()
+        && locator.number().is_none()
         && let Some(found) = exact(frames, socket, role, name, until)?
     {
         return Ok(Ok(found));
     }
     frames.keep_tree(socket, until)?;
     let all = Frames::all(socket, until)?;
-    let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), until)?;
+    let controls = labels::hidden_controls(frames, socket, &all, until)?;
+    let nodes = tree::read(socket, &all, &std::collections::HashSet::new(), &controls, until)?;
     match locator.among(&nodes) {
-        Match::One(index) => return Ok(Ok(FoundElement { element_id: nodes[index].element_id.clone(), object: None })),
+        Match::One(index) => {
+            let Node { element_id, .. } = &nodes[index];
+            let name = locator.other_name(&nodes[index]);
+            return Ok(Ok(FoundElement { element_id: element_id.clone(), object: None, name }));
+        }
         Match::Many(found) => return Ok(Err(NotFound::Several(candidates(&nodes, &found)))),
         Match::None => {}
     }
@@ -95,7 +105,7 @@ fn exact(
         && is_certain
     {
         let element_id = Frames::element_id(socket, &top, object, until)?;
-        return Ok(element_id.map(|element_id| FoundElement { element_id, object: Some(object.clone()) }));
+        return Ok(element_id.map(|element_id| FoundElement { element_id, object: Some(object.clone()), name: None }));
     }
     frames.keep_tree(socket, until)?;
     let described =
@@ -111,7 +121,7 @@ fn exact(
             && squeezed(text("name")) == squeezed(name);
         if let Some(node) = node["backendDOMNodeId"].as_i64().filter(|_| fits) {
             let element_id = ElementId { session: None, frame: top.id.clone(), node };
-            found.push(FoundElement { element_id, object: Some(object) });
+            found.push(FoundElement { element_id, object: Some(object), name: None });
         }
     }
     match found.len() {
@@ -137,7 +147,7 @@ fn queried(
     let mut shown = shown.filter_map(|node| node["backendDOMNodeId"].as_i64());
     let (Some(node), None) = (shown.next(), shown.next()) else { return Ok(None) };
     let element_id = ElementId { session: None, frame: socket.frame().to_owned(), node };
-    Ok(Some(FoundElement { element_id, object: None }))
+    Ok(Some(FoundElement { element_id, object: None, name: None }))
 }
 
 /// Which of the elements that a text or CSS finds is named.
@@ -187,7 +197,7 @@ fn element_in_frames(
             }
         };
         if let Some(element_id) = Frames::element_id(socket, frame, object, until)? {
-            return Ok(Some(Ok(FoundElement { element_id, object: Some(object.clone()) })));
+            return Ok(Some(Ok(FoundElement { element_id, object: Some(object.clone()), name: None })));
         }
     }
     Ok(None)

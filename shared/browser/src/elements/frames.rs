@@ -245,10 +245,10 @@ impl Frames {
         };
         let params = json!({
             "objectId": object, "functionDeclaration": ELEMENT, "arguments": [{"value": what}, given],
-            "returnByValue": what != "label", "awaitPromise": true,
+            "returnByValue": !matches!(what, "label" | "option"), "awaitPromise": true,
         });
         let answer = socket.ask(session, "Runtime.callFunctionOn", &params, until)?;
-        if what == "label" {
+        if matches!(what, "label" | "option") {
             return Ok(answer["result"]["objectId"].clone());
         }
         returned(answer)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
-use super::tree::Node;
+use super::{locator::Locator, tree::Node};
 
 /// The longest shown name, in characters. The shown part is sufficient to find the element.
 const SHOWN_NAME: usize = 80;
@@ -63,7 +63,11 @@ pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, ListedElement)> {
         if is_one_link && *number > 1 {
             continue;
         }
-        let is_only = is_one_link || all == 1 || (own == 1 && node.is_own);
+        // Its name may be that with which the list numbers others.
+        let (plain, place) = Locator::numbered(&node.name);
+        let is_taken =
+            place.is_some_and(|place| called.get(&(node.role, plain)).is_some_and(|named| named.all >= place));
+        let is_only = !is_taken && (is_one_link || all == 1 || (own == 1 && node.is_own));
         let name = shortened(&node.name, SHOWN_NAME);
         let plain = format!("{}:{name}", node.role);
         let element = if is_only && !node.name.is_empty() { plain } else { format!("{plain} [{number}]") };
@@ -124,6 +128,22 @@ mod tests {
         let names: Vec<_> = listed.iter().map(|(index, element)| (*index, element.element.as_str())).collect();
         assert_eq!(names, [(0, "button:Save [1]"), (2, "link:Home"), (3, "button:Save [2]"), (5, "button: [1]")]);
         assert_eq!((listed[0].1.under.as_deref(), listed[1].1.under.as_deref()), (Some("Part"), None));
+    }
+
+    #[test]
+    fn a_name_that_ends_with_a_number_is_not_that_of_another_element() {
+        let nodes = ["Item [2]", "Item", "Item", "Array [2]", "[1]", ""].map(|name| node("button", name, None));
+        let listed = list(&nodes);
+        let names: Vec<&str> = listed.iter().map(|(_, element)| element.element.as_str()).collect();
+        let expected = [
+            "button:Item [2] [1]",
+            "button:Item [1]",
+            "button:Item [2]",
+            "button:Array [2]",
+            "button:[1] [1]",
+            "button: [1]",
+        ];
+        assert_eq!(names, expected);
     }
 
     #[test]

@@ -43,8 +43,13 @@ impl Locator {
         Some((role, name.trim()))
     }
 
+    /// The number at its end.
+    pub(super) fn number(&self) -> Option<usize> {
+        Self::numbered(&self.text).1
+    }
+
     /// The text without the number at its end, and the number, counted from 1.
-    fn numbered(text: &str) -> (&str, Option<usize>) {
+    pub(super) fn numbered(text: &str) -> (&str, Option<usize>) {
         let numbered = || {
             let (text, number) = text.strip_suffix(']')?.rsplit_once('[')?;
             let number = number.parse().ok().filter(|number| *number > 0)?;
@@ -64,6 +69,15 @@ impl Locator {
         ways.filter(|(_, text, _)| !text.trim().is_empty())
     }
 
+    /// The name of `node`, if it has more words than the locator.
+    pub(crate) fn other_name(&self, node: &Node) -> Option<String> {
+        let (_, name) = self.role()?;
+        let is_called = |name: &str| node.name.to_lowercase() == squeezed(name).to_lowercase();
+        let is_cut = name.ends_with('…') && node.name.starts_with(name.trim_end_matches('…').trim_end());
+        (!is_cut && !is_called(name) && !is_called(Self::numbered(name).0))
+            .then(|| format!("{}:{}", node.role, node.name))
+    }
+
     /// Matches `nodes` by role and name, or by text.
     pub(crate) fn among(&self, nodes: &[Node]) -> Match {
         match self.role() {
@@ -78,10 +92,24 @@ const NAME_TESTS: [fn(&str, &str) -> bool; 3] = [
     |name, wanted| name == wanted,
     |name, wanted| name.to_lowercase() == wanted.to_lowercase(),
     |name, wanted| {
-        let wanted = wanted.trim_end_matches('…').trim_end().to_lowercase();
-        !wanted.is_empty() && name.to_lowercase().contains(&wanted)
+        let beginning = wanted.strip_suffix('…').map(str::trim_end);
+        has_words(&name.to_lowercase(), &beginning.unwrap_or(wanted).to_lowercase(), beginning.is_none())
     },
 ];
+
+/// Whether `name` contains `wanted` from the beginning of a word, and to the end of one unless only a beginning is wanted:
+/// Delete is not Undelete, and Follow is not Following.
+fn has_words(name: &str, wanted: &str, is_whole: bool) -> bool {
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    // Chinese, Japanese and Korean have no marks between words and particles.
+    let continues = |c: Option<char>| is_letter(c) && c.is_some_and(|c| !('\u{2e80}'..='\u{ffdc}').contains(&c));
+    let is_word = |(at, found): (usize, &str)| {
+        let begins = !is_letter(name[..at].chars().next_back()) || !is_letter(found.chars().next());
+        let ends = !continues(name[at + found.len()..].chars().next()) || !continues(found.chars().next_back());
+        begins && (ends || !is_whole)
+    };
+    !wanted.is_empty() && name.match_indices(wanted).any(is_word)
+}
 
 fn by_role(nodes: &[Node], role: &str, name: &str) -> Match {
     let alike = ALIKE.iter().filter(|group| group.contains(&role)).flat_map(|group| group.iter().copied());
@@ -89,11 +117,12 @@ fn by_role(nodes: &[Node], role: &str, name: &str) -> Match {
     let is_exact = |node: &Node| node.role == role;
     let is_alike = |node: &Node| alike.contains(&node.role);
     let kinds: [&dyn Fn(&Node) -> bool; 2] = [&is_exact, &is_alike];
-    // The complete text first, because a name may end with a number in brackets.
+    // The number first: an element whose own name ends with that of another one has a number of its own in the list.
     let (plain, number) = Locator::numbered(name);
     for how in NAME_TESTS {
         for kind in kinds {
-            for (name, number) in [(name, None), (plain, number)] {
+            let numbered = number.map(|number| (plain, Some(number)));
+            for (name, number) in numbered.into_iter().chain([(name, None)]) {
                 let fits = |node: &Node| kind(node) && how(&node.name, &squeezed(name));
                 let found: Vec<usize> = (0..nodes.len()).filter(|index| fits(&nodes[*index])).collect();
                 if let Some(fit) = chosen(nodes, found, number) {
@@ -204,11 +233,48 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_name_is_whole_words() {
+        let nodes = ["Undelete", "Unsubscribe", "Following", "Save as text", "不同意", "購入する"]
+            .map(|name| node("button", name, "top"));
+        let fit = |locator: &str| Locator::new(locator).among(&nodes);
+        for none in
+            ["button:Delete", "button:subscribe", "button:Follow", "button:ave as", "button:同意", "button:text…s"]
+        {
+            assert_eq!(fit(none), Match::None, "{none}");
+        }
+        for (locator, index) in [
+            ("button:Follow…", 2),
+            ("button:Save", 3),
+            ("button:as text", 3),
+            ("button:text", 3),
+            ("button:a…", 3),
+            ("button:購入", 5),
+        ] {
+            assert_eq!(fit(locator), Match::One(index), "{locator}");
+        }
+        let other = |locator: &str, index: usize| Locator::new(locator).other_name(&nodes[index]);
+        assert_eq!(other("button:Save", 3).as_deref(), Some("button:Save as text"));
+        for locator in ["button:save AS text", "button:Save as text [1]", "button:Save…", "Save"] {
+            assert_eq!(other(locator, 3), None, "{locator}");
+        }
+    }
+
+    #[test]
     fn equal_names_are_distinguished_by_a_number() {
         assert_eq!(fit("button:Edit"), Match::Many(vec![1, 2]));
         assert_eq!(fit("button:Edit [2]"), Match::One(2));
         assert_eq!(fit("button:Edit [3]"), Match::None);
         assert_eq!(fit("button:Array [2]"), Match::One(5));
+        let nodes = ["Item [2]", "Item", "Item", "[1]", ""].map(|name| node("button", name, "top"));
+        for (locator, index) in [
+            ("button:Item [2] [1]", 0),
+            ("button:Item [1]", 1),
+            ("button:Item [2]", 2),
+            ("button:[1] [1]", 3),
+            ("button: [1]", 4),
+        ] {
+            assert_eq!(Locator::new(locator).among(&nodes), Match::One(index), "{locator}");
+        }
         assert_eq!(fit("Edit [1]"), Match::One(1));
     }
 

@@ -3,6 +3,7 @@
 pub(crate) mod boxes;
 pub(crate) mod find;
 mod frames;
+mod labels;
 mod list;
 mod locator;
 mod tree;

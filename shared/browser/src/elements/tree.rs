@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::frames::{ElementId, Frame, Frames};
+use super::{
+    frames::{ElementId, Frame, Frames},
+    labels::{self, HiddenControl, HiddenControls},
+};
 use crate::{cdp::TabSocket, error::CommandError};
 
 /// The maximum number of nodes of a page that are read.
@@ -92,6 +95,17 @@ pub(super) fn role_of(role: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a node is an element with editable content and no role of its own.
+fn is_editor(node: &Value, role: &str) -> bool {
+    let is = |name: &str, value: Value| {
+        let list = node["properties"].as_array().into_iter().flatten();
+        list.into_iter().any(|property| property["name"] == name && property["value"]["value"] == value)
+    };
+    matches!(role, "generic" | "paragraph" | "Section" | "none")
+        && is("focusable", json!(true))
+        && (is("editable", json!("richtext")) || is("editable", json!("plaintext")))
+}
+
 /// Whether a role is a native control, whose parts cannot be acted on separately.
 fn is_whole(role: &str) -> bool {
     matches!(
@@ -112,11 +126,13 @@ fn is_whole(role: &str) -> bool {
     )
 }
 
-/// Reads the page's nodes, and marks those inside the elements in `chosen`.
+/// Reads the page's nodes, and marks those inside the elements in `chosen`. `controls` are those of which only the label
+/// shows.
 pub(crate) fn read(
     socket: &mut TabSocket,
     frames: &[Frame],
     chosen: &HashSet<(Option<String>, i64)>,
+    controls: &HiddenControls,
     until: Instant,
 ) -> Result<Vec<Node>, CommandError> {
     let mut trees: Vec<Option<Tree>> = vec![];
@@ -129,7 +145,7 @@ pub(crate) fn read(
             Err(error) => return Err(error),
         }
     }
-    let mut reading = TreeReader { frames, trees, chosen, nodes: vec![], under: String::new(), visited: 0 };
+    let mut reading = TreeReader { frames, trees, chosen, controls, nodes: vec![], under: String::new(), visited: 0 };
     reading.frame(0, Inherited { is_own: true, is_main: false, is_chosen: false, within: None });
     for node in &mut reading.nodes {
         if node.role == "button" && !node.value.is_empty() {
@@ -197,7 +213,8 @@ pub(crate) fn nodes_of(
         };
         chosen = held_by(socket, &all[0], &found.objects, until)?;
     }
-    read(socket, &all, &chosen, until).map(Some)
+    let controls = labels::hidden_controls(frames, socket, &all, until)?;
+    read(socket, &all, &chosen, &controls, until).map(Some)
 }
 
 /// The accessibility tree of one frame.
@@ -228,6 +245,7 @@ struct TreeReader<'a> {
     frames: &'a [Frame],
     trees: Vec<Option<Tree>>,
     chosen: &'a HashSet<(Option<String>, i64)>,
+    controls: &'a HiddenControls,
     nodes: Vec<Node>,
     under: String,
     visited: usize,
@@ -252,8 +270,13 @@ impl TreeReader<'_> {
             let mut here = above;
             here.is_chosen |= number.is_some_and(|number| self.chosen.contains(&(frame.session.clone(), number)));
             here.is_main |= !ignored && matches!(role, "main" | "dialog" | "alertdialog");
-            if let Some(number) = number.filter(|_| !ignored)
-                && let Some(kind) = role_of(role)
+            let labelled = number.and_then(|number| self.controls.get(&(frame.session.clone(), number)));
+            if let Some(control) = labelled {
+                let frame = frame.id.clone();
+                self.note_control(control, frame, here);
+                here.within = Some(self.nodes.len() - 1);
+            } else if let Some(number) = number.filter(|_| !ignored)
+                && let Some(kind) = role_of(role).or_else(|| is_editor(node, role).then_some("textbox"))
             {
                 let element_id = ElementId { session: frame.session.clone(), frame: frame.id.clone(), node: number };
                 self.note(node, role, kind, element_id, here);
@@ -279,6 +302,24 @@ impl TreeReader<'_> {
             let children = children.filter_map(|id| tree.places.get(id.as_str()?));
             open.extend(children.map(|child| (*child, here)));
         }
+    }
+
+    /// Adds a control in place of its label.
+    fn note_control(&mut self, control: &HiddenControl, frame: String, here: Inherited) {
+        let Inherited { is_own, is_main, is_chosen, within } = here;
+        self.nodes.push(Node {
+            element_id: ElementId { frame, ..control.element_id.clone() },
+            role: control.role,
+            name: squeezed(&control.name),
+            value: String::new(),
+            states: control.states.clone(),
+            url: None,
+            under: self.under.clone(),
+            is_own,
+            is_main,
+            is_chosen,
+            within,
+        });
     }
 
     fn note(&mut self, node: &Value, role: &str, kind: &'static str, element_id: ElementId, here: Inherited) {

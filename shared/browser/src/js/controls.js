@@ -61,7 +61,7 @@ const statesOf = (element, role) => {
   if (element.readOnly === true || is("readonly") === "true") states.push("readonly");
   return states;
 };
-const found = [];
+const found = [], represented = new Set();
 let under = "";
 const visit = (element, inherited) => {
   if (found.length >= MAX_CONTROLS || /^(script|style|template|noscript|head)$/.test(element.localName)) return;
@@ -76,6 +76,13 @@ const visit = (element, inherited) => {
       if (role === "frame" && element.getBoundingClientRect().width <= 1) return;
       const name = squeezed(nameOf(element)).slice(0, MAX_NAME).toWellFormed(), value = squeezed(shownValue(element)).slice(0, MAX_NAME).toWellFormed();
       found.push([element, role, name, value, statesOf(element, role), role === "link" ? String(element.href) : null, under.toWellFormed(), here.isMain, here.isChosen]);
+    }
+    // A control that does not show is represented by its label.
+    const control = element.localName === "label" ? element.control : null;
+    if (control !== null && /^(checkbox|radio|file)$/.test(control.type) && !control.checkVisibility({ visibilityProperty: true }) && element.checkVisibility({ visibilityProperty: true }) && !represented.has(control)) {
+      represented.add(control);
+      const kind = roleOf(control), name = squeezed(element.textContent || element.getAttribute("aria-label") || element.getAttribute("title")).slice(0, MAX_NAME).toWellFormed();
+      if (kind !== "") found.push([control, kind, name, "", statesOf(control, kind), null, under.toWellFormed(), here.isMain, here.isChosen]);
     }
   }
   const assigned = element.localName === "slot" ? element.assignedElements() : [];

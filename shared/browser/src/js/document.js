@@ -15,5 +15,6 @@ const rootOf = (element) => {
 // The fields of a form shadow its properties, too.
 const isForm = ({ localName }) => localName === "form" || typeof localName !== "string";
 const nativeGetter = (prototype, name) => (node) => Reflect.get(prototype, name, node);
-// The content that an element shows instead of its children, without Chromium's notice on pages made by XSLT.
-const shadowOf = (element) => isForm(element) || element.localName === "xslt-warning-banner" ? null : element.shadowRoot;
+// The content that an element shows instead of its children, without Chromium's notice on pages made by XSLT. Closed
+// roots in which a call has acted are known (element.js).
+const shadowOf = (element) => isForm(element) || element.localName === "xslt-warning-banner" ? null : element.shadowRoot ?? element.ownerDocument[Symbol.for("ragmaker-closed")]?.get(element) ?? null;

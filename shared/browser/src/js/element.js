@@ -32,12 +32,37 @@ function (action, argument) {
     const classes = [...(node.classList ?? [])].slice(0, 2).map((name) => `.${name}`).join("");
     return `<${node.localName}${id}${classes}>${text ? ` "${text}"` : ""}`;
   };
+  // The modal dialog that keeps the element from being clicked.
+  const modal = () => [...Document.prototype.querySelectorAll.call(element.ownerDocument, "dialog:modal")].findLast((dialog) => !contains(dialog, element)) ?? null;
   const isDisabled = () => element.matches(":disabled") || element.closest?.("[aria-disabled=true]") !== null || element.closest?.("[inert]") !== null;
   const checked = () => {
     if (kind === "input" && /^(checkbox|radio)$/.test(type)) return element.checked;
     for (const name of ["aria-checked", "aria-pressed", "aria-selected"]) if (element.hasAttribute(name)) return element.getAttribute(name) === "true";
     return null;
   };
+  // The options of lists that the page made itself: `lists` are those of the element, or of the whole document.
+  const OPTION = "[role=option],[role=menuitem],[role=menuitemradio],[role=menuitemcheckbox],[role=treeitem]";
+  const OPENED = Symbol.for("ragmaker-lists");
+  const optionsIn = (part) => [...part.querySelectorAll("*")].flatMap((each) => {
+    if (each.localName === "form" || typeof each.localName !== "string") return [];
+    const inner = each.shadowRoot === null ? [] : optionsIn(each.shadowRoot);
+    return each.matches(OPTION) && each.closest("select,datalist") === null ? [each, ...inner] : inner;
+  });
+  const shownOptions = (part) => optionsIn(part).filter((option) => option.checkVisibility({ visibilityProperty: true }) && option.getClientRects().length > 0);
+  const allOptions = () => [...new Set([element.ownerDocument, element.getRootNode()])].flatMap(shownOptions);
+  // Those of the element: in it, or in a list that it names, or in one that has appeared since the record.
+  const ownOptions = () => {
+    const naming = [element, element.closest?.("[role=combobox]"), element.querySelector?.("[aria-controls],[aria-owns]")].filter(Boolean);
+    const ids = naming.flatMap((part) => ["aria-controls", "aria-owns"].flatMap((name) => (part.getAttribute(name) ?? "").split(/\s+/))).filter(Boolean);
+    const named = ids.map((id) => Document.prototype.getElementById.call(element.ownerDocument, id) ?? element.getRootNode().querySelector?.(`#${CSS.escape(id)}`)).filter(Boolean);
+    for (const part of [element, ...named]) {
+      const options = shownOptions(part);
+      if (options.length > 0) return options;
+    }
+    const before = element.ownerDocument[OPENED];
+    return before ? allOptions().filter((option) => !before.includes(option)) : [];
+  };
+  const optionName = (option) => squeeze(option.getAttribute("aria-label") || option.textContent);
   const value = () => isField || kind === "select" ? element.value : isEditable ? element.innerText : null;
   // The caret is in it, and what it holds is selected.
   const focus = () => {
@@ -52,6 +77,21 @@ function (action, argument) {
       selection.addRange(range);
     }
   };
+  // A closed shadow root is known from here on, by its host: text and changes in it count.
+  const CLOSED = Symbol.for("ragmaker-closed"), BEFORE = Symbol.for("ragmaker-before");
+  const noteClosed = () => {
+    // The properties of a document may be shadowed by its elements.
+    for (let root = element.getRootNode(), depth = 0; root !== element.ownerDocument && root.host && depth < 50; root = root.host.getRootNode(), depth += 1) {
+      const closed = element.ownerDocument[CLOSED] ??= new WeakMap();
+      if (root.mode !== "closed" || closed.has(root.host)) continue;
+      closed.set(root.host, root);
+      // What it has now was there before.
+      const lines = (view.top === view ? element.ownerDocument : null)?.[BEFORE]?.lines;
+      for (const line of lines ? [...root.children].flatMap((part) => String(part.innerText ?? "").split("\n")) : []) {
+        if (line.trim() !== "") lines.set(line.trim(), (lines.get(line.trim()) ?? 0) + 1);
+      }
+    }
+  };
   switch (action) {
     // `argument` says whether it is focused, unless it is disabled.
     case "state": {
@@ -59,8 +99,10 @@ function (action, argument) {
       if (argument === true && !disabled) focus();
       const shown = element.checkVisibility({ visibilityProperty: true });
       const control = kind === "label" ? element.control : null;
+      noteClosed();
       return {
         gone: false, shown, disabled, kind, type, checked: checked(), description: describe(element),
+        role: element.getAttribute?.("role") ?? null,
         editable: (isField && !/^(button|checkbox|color|date|datetime-local|file|hidden|image|month|radio|range|reset|submit|time|week)$/.test(type)) || isEditable,
         settable: /^(color|date|datetime-local|month|range|time|week)$/.test(type), readonly: isField && element.readOnly,
         file: (control ?? element).type === "file" && (control ?? element).localName === "input",
@@ -73,13 +115,22 @@ function (action, argument) {
       element.scrollIntoView({ block: argument, inline: "nearest", behavior: "instant" });
       return {};
     }
+    case "text": return { text: squeeze(element.textContent || element.getAttribute("aria-label") || element.getAttribute("title")).slice(0, 2000).toWellFormed() };
+    // What covers the middle of the element; null if nothing does.
+    case "cover": {
+      const { left, top, width, height } = element.getBoundingClientRect();
+      const hit = Document.prototype.elementFromPoint.call(element.ownerDocument, left + width / 2, top + height / 2);
+      const by = modal() ?? (hit !== null && !contains(element, hit) ? hit : null);
+      return { by: by === null ? null : describe(by) };
+    }
     // Whether the hit-test target is the element, a descendant or its label.
     case "meets": {
       const hit = argument.nodeType === Node.ELEMENT_NODE ? argument : above(argument);
       if (contains(element, argument)) return { meets: true };
       const label = hit?.closest?.("label");
       if (label && (label.control === element || contains(element, label.control ?? label))) return { meets: true };
-      return { meets: false, by: hit ? describe(hit) : "" };
+      const by = modal() ?? hit;
+      return { meets: false, by: by ? describe(by) : "another element" };
     }
     case "label": {
       const label = [...(element.labels ?? [])].find((label) => label.checkVisibility({ visibilityProperty: true }) && label.getBoundingClientRect().width > 1);
@@ -116,11 +167,19 @@ function (action, argument) {
       return {};
     }
     case "value": return { value: value(), checked: checked() };
+    // Sets a value in the format of the field. A field that cannot hold it keeps what it has.
     case "set": {
+      const before = value();
       element.focus({ preventScroll: true });
       setNative(argument);
+      const isColor = () => view.CSS.supports("color", argument.trim()) && !/^(inherit|initial|unset|revert(-layer)?|currentcolor)$/i.test(argument.trim());
+      const isTaken = argument === "" || (type === "range" ? argument.trim() !== "" && Number.isFinite(Number(argument)) : type === "color" ? isColor() : value() !== "");
+      if (!isTaken) {
+        setNative(before);
+        return { taken: false };
+      }
       tell("input", "change");
-      return { value: value() };
+      return { taken: true, value: value() };
     }
     case "commit": { tell("change"); return {}; }
     // Selects options by label, else by value; returns the selected ones, or the available ones.
@@ -138,6 +197,21 @@ function (action, argument) {
       else element.selectedIndex = options.indexOf(chosen[0]);
       tell("input", "change");
       return { list: true, chosen: chosen.map((option) => label(option).slice(0, 80).toWellFormed()) };
+    }
+    // Notes which options of lists show, before the element is clicked; or forgets them.
+    case "lists": {
+      element.ownerDocument[OPENED] = argument ? allOptions() : undefined;
+      return {};
+    }
+    // The option of the element that is called like this.
+    case "option": {
+      const options = ownOptions(), wanted = squeeze(argument).toLowerCase();
+      return options.find((option) => optionName(option) === squeeze(argument)) ?? options.find((option) => optionName(option).toLowerCase() === wanted) ?? null;
+    }
+    // The options of the element; `closed` says that others have gone since the record.
+    case "options": {
+      const options = ownOptions(), before = element.ownerDocument[OPENED] ?? [], now = allOptions();
+      return { options: options.slice(0, 30).map((option) => optionName(option).slice(0, 80).toWellFormed()), closed: options.length === 0 && before.some((option) => !now.includes(option)) };
     }
     case "scroll": {
       let part = element;

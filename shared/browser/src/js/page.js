@@ -30,6 +30,11 @@ switch (action) {
     try { return roots(document).some((root) => root.querySelector(argument) !== null); } catch { return "bad"; }
   }
   case "length": return shownTexts().reduce((sum, text) => sum + text.length, 0);
+  // The same in a frame that the page itself cannot read.
+  case "foreign-length": {
+    try { if (top.document !== null) return 0; } catch {}
+    return shownTexts().reduce((sum, text) => sum + text.length, 0);
+  }
   // Elements by their text, the innermost ones; or by CSS selector.
   case "by-text": {
     const wanted = squeezed(argument).toLowerCase(), found = [];
@@ -51,6 +56,15 @@ switch (action) {
   case "by-words": return candidates(argument);
   case "by-css": {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(argument)]).slice(0, 20); } catch { return null; }
+  }
+  // The controls that do not show and whose label does: each label, and its control after it.
+  case "hidden-controls": {
+    const shows = (element) => element.checkVisibility({ visibilityProperty: true }), found = new Map();
+    for (const label of roots(document).flatMap((root) => [...root.querySelectorAll("label")])) {
+      const { control } = label;
+      if (control?.localName === "input" && /^(checkbox|radio|file)$/.test(control.type) && !shows(control) && shows(label) && !found.has(control)) found.set(control, label);
+    }
+    return [...found].slice(0, 50).flatMap(([control, label]) => [label, control]);
   }
   // The elements of the frames that are shown.
   case "frames": {

@@ -44,27 +44,31 @@ impl Visit<'_> {
         let [before, meanwhile, changes] =
             [RequestedContent::Before, RequestedContent::Nothing, RequestedContent::Changes].map(PageScript::new);
         let began = Cell::new(false);
-        let (page, (done, side_effects, counted, title, failed)) = self.work(
+        let (page, (done, side_effects, counted, title, failed, foreign)) = self.work(
             &before,
             &began,
             |navigation, (page, _)| {
                 acts_on(&page)?;
                 navigation.script = &meanwhile;
                 let mut actor = Actor::new(navigation)?;
+                let before = actor.foreign_length()?;
                 let (done, failed) = actor.take(steps)?;
+                let foreign = actor.foreign_length().unwrap_or(before).saturating_sub(before);
                 let side_effects = actor.into_side_effects();
                 navigation.script = &changes;
                 let (after, counted) = navigation.rest().map_err(|failure| after_steps(failure, &done))?;
                 let after =
                     if failed.is_none() { screenshot::take(self.capture, navigation, after, &[])? } else { after };
-                Ok((after, (done, side_effects, counted, page.title, failed)))
+                Ok((after, (done, side_effects, counted, page.title, failed, foreign)))
             },
             |visit, (page, _)| {
                 acts_on(&page)?;
                 visit.script = &meanwhile;
                 let of = |error| Failure::of(error, &page.url);
                 let mut actor = WebDriverActor::new(visit, &began).map_err(of)?;
+                let before = actor.foreign_length()?;
                 let taken = actor.take(steps);
+                let foreign = actor.foreign_length().unwrap_or(before).saturating_sub(before);
                 actor.close_opened().map_err(of)?;
                 let (done, failed) = taken?;
                 visit.script = &changes;
@@ -74,13 +78,15 @@ impl Visit<'_> {
                 } else {
                     after
                 };
-                Ok((after, (done, SideEffects::default(), counted, page.title, failed)))
+                Ok((after, (done, SideEffects::default(), counted, page.title, failed, foreign)))
             },
         )?;
         if let Some(error) = failed {
             return Err(error.detail("url", page.url.as_str()));
         }
-        let changes = Changes::new(&page, &title, &counted, side_effects);
+        let mut changes = Changes::new(&page, &title, &counted, side_effects);
+        // Frames that the page cannot read, such as those of other sites, are measured one by one.
+        changes.added_characters += foreign;
         Ok(ActResult { page, done, changes })
     }
 

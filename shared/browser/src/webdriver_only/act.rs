@@ -20,7 +20,10 @@ use super::{
 use crate::{
     act::{
         Keys,
-        input::{Requirement, StepError, UsableElement, check_click, gone, missing, refusal, unusable},
+        input::{
+            ANOTHER, Requirement, SHOW, StepError, UNCOVER, UsableElement, check_click, gone, missing, refusal,
+            unusable,
+        },
         step_target::StepTarget,
         upload::{not_taken, takes_files},
     },
@@ -42,6 +45,9 @@ return true;";
 const LEAVES: &str = "return document[Symbol.for('ragmaker-leaves')] === true;";
 const STAYS: &str = "document[Symbol.for('ragmaker-leaves')] = false; return true;";
 const INSERT: &str = "return document.execCommand('insertText', false, arguments[0]);";
+
+/// An element that was found: its frame, its reference, and its name if the locator has another.
+type Found = (String, String, Option<String>);
 
 /// Takes steps in the page of a visit.
 pub(crate) struct WebDriverActor<'v, 'a> {
@@ -86,13 +92,15 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
         Ok(found.as_array().into_iter().flatten().filter_map(frames::reference).collect())
     }
 
-    /// The frame and the reference of the element that `locator` names, or the reason why there is none.
-    fn find(&mut self, locator: &Locator) -> Result<Result<(String, String), NotFound>, CommandError> {
+    /// The frame and the reference of the element that `locator` names, with its name if it has another; or the reason why
+    /// there is none.
+    fn find(&mut self, locator: &Locator) -> Result<Result<Found, NotFound>, CommandError> {
         // As `look` lists them: a number counts the elements of frames as well.
         let (nodes, mut references) = controls::nodes(self.visit, None)?.unwrap_or_default();
         match locator.among(&nodes) {
             Match::One(index) => {
-                return Ok(Ok((nodes[index].element_id.frame.clone(), references.swap_remove(index))));
+                let name = locator.other_name(&nodes[index]);
+                return Ok(Ok((nodes[index].element_id.frame.clone(), references.swap_remove(index), name)));
             }
             Match::Many(many) => return Ok(Err(NotFound::Several(find::candidates(&nodes, &many)))),
             Match::None => {}
@@ -103,7 +111,7 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
                 for frame in &frames {
                     let mut found = self.by(frame, what, text)?;
                     match find::chosen(number, found.len()) {
-                        Chosen::One(index) => return Ok(Ok((frame.clone(), found.swap_remove(index)))),
+                        Chosen::One(index) => return Ok(Ok((frame.clone(), found.swap_remove(index), None))),
                         Chosen::Several => {
                             let listed = found.iter().enumerate().take(find::LISTED).map(|(index, reference)| {
                                 let state = self.visit.on(frame, reference, "state", &Value::Null)?;
@@ -117,6 +125,30 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
             }
         }
         Ok(Err(NotFound::Nothing(find::nearest(&nodes, locator))))
+    }
+
+    /// Whether an element that was found fulfils `need`.
+    fn usable(
+        &mut self,
+        locator: &Locator,
+        need: Requirement,
+        attempt: usize,
+        (frame, object, name): Found,
+    ) -> Result<Result<UsableElement, Error>, CommandError> {
+        let state = self.visit.on(&frame, &object, "state", &need.given())?;
+        if let Some(error) = refusal(locator, need, &state) {
+            return Ok(Err(error));
+        }
+        let element_id = ElementId { session: None, frame, node: 0 };
+        let reached = UsableElement { element_id, object, state, point: None, name };
+        if need.is_pointed_at() {
+            let Some(target) = self.clickable(&reached)? else {
+                return Ok(Err(unusable(locator, &reached.state, "is not shown").remedy(SHOW)));
+            };
+            let block = ["nearest", "center", "end", "start"][attempt % 4];
+            self.visit.on(&reached.element_id.frame, &target, "reveal", &json!(block))?;
+        }
+        Ok(Ok(reached))
     }
 
     /// The element to click instead: a checkbox may be hidden and represented by its label.
@@ -244,24 +276,22 @@ impl StepTarget for WebDriverActor<'_, '_> {
         need: Requirement,
         attempt: usize,
     ) -> Result<Result<UsableElement, Error>, CommandError> {
-        let (frame, object) = match self.find(locator)? {
-            Ok(found) => found,
-            Err(not_found) => return Ok(Err(missing(locator, not_found))),
-        };
-        let state = self.visit.on(&frame, &object, "state", &need.given())?;
-        if let Some(error) = refusal(locator, need, &state) {
-            return Ok(Err(error));
+        match self.find(locator)? {
+            Ok(found) => self.usable(locator, need, attempt, found),
+            Err(not_found) => Ok(Err(missing(locator, not_found))),
         }
-        let element_id = ElementId { session: None, frame, node: 0 };
-        let reached = UsableElement { element_id, object, state, point: None };
-        if need.is_pointed_at() {
-            let Some(target) = self.clickable(&reached)? else {
-                return Ok(Err(unusable(locator, &reached.state, "is not shown")));
-            };
-            let block = ["nearest", "center", "end", "start"][attempt % 4];
-            self.visit.on(&reached.element_id.frame, &target, "reveal", &json!(block))?;
-        }
-        Ok(Ok(reached))
+    }
+
+    fn try_option(
+        &mut self,
+        list: &UsableElement,
+        (locator, text): (&Locator, &str),
+        attempt: usize,
+    ) -> Result<Option<Result<UsableElement, Error>>, CommandError> {
+        let frame = list.element_id.frame.clone();
+        let found = self.visit.on(&frame, &list.object, "option", &json!(text))?;
+        let Some(reference) = frames::reference(&found) else { return Ok(None) };
+        self.usable(locator, Requirement::Click, attempt, (frame, reference, None)).map(Some)
     }
 
     fn on(&mut self, reached: &UsableElement, what: &str, given: &Value) -> Result<Value, CommandError> {
@@ -270,7 +300,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
 
     fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
         let Some(target) = self.clickable(reached)? else {
-            return Err(unusable(locator, &reached.state, "is not shown").into());
+            return Err(unusable(locator, &reached.state, "is not shown").remedy(SHOW).into());
         };
         // What would open another tab opens here.
         self.visit.on(&reached.element_id.frame, &target, "arm", &Value::Null)?;
@@ -278,19 +308,24 @@ impl StepTarget for WebDriverActor<'_, '_> {
         let clicked = loop {
             let clicked = self.element(reached, &format!("element/{target}/click"), json!({}));
             let Err(CommandError::Failed(words)) = &clicked else { break clicked.map_err(StepError::from) };
-            let reason = if words.contains("not clickable") || words.contains("obscures") {
-                "is covered by another element"
-            } else if words.contains("interactable") || words.contains("scrolled into view") {
-                "is outside the scrollable area"
-            } else {
+            let is_covered = words.contains("not clickable") || words.contains("obscures");
+            if !is_covered && !words.contains("interactable") && !words.contains("scrolled into view") {
                 break match clicked {
                     Err(error) if is_stale_element(&error) => Err(gone(locator).into()),
                     clicked => clicked.map_err(StepError::from),
                 };
-            };
+            }
             if begun.elapsed() >= limits::ELEMENT_TIMEOUT || Instant::now() + limits::WEBDRIVER_STEP_PAUSE >= self.until
             {
-                break Err(unusable(locator, &reached.state, reason).detail("driver", words.as_str()).into());
+                // A driver may say of what a dialog covers that it cannot be scrolled to.
+                let cover = self.visit.on(&reached.element_id.frame, &target, "cover", &Value::Null)?;
+                let (reason, remedy) = match cover["by"].as_str() {
+                    Some(by) => (format!("is covered by {by}"), UNCOVER),
+                    None if is_covered => ("is covered by another element".to_owned(), UNCOVER),
+                    None => ("is outside the scrollable area".to_owned(), SHOW),
+                };
+                let error = unusable(locator, &reached.state, &reason).remedy(remedy);
+                break Err(error.detail("driver", words.as_str()).into());
             }
             thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
         };
@@ -341,7 +376,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
         }
         let reached = self.reach(locator, Requirement::Enabled)?;
         if !takes_files(locator, &reached, files)? {
-            return Err(unusable(locator, &reached.state, "is not a file input").into());
+            return Err(unusable(locator, &reached.state, "is not a file input").remedy(ANOTHER).into());
         }
         let path = format!("element/{}/value", reached.object);
         let given = self.element(&reached, &path, json!({"text": files.join("\n")}));

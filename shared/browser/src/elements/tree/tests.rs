@@ -42,8 +42,22 @@ fn nodes_of(trees: &[Vec<Value>], owners: &[i64], chosen: &[i64]) -> Vec<Node> {
         owners.enumerate().map(|(id, owner)| Frame { session: None, id: id.to_string(), owner }).collect();
     let chosen = chosen.iter().map(|node| (None, *node)).collect();
     let trees = trees.iter().map(|nodes| Tree::of(json!(nodes))).collect();
-    let mut reader =
-        TreeReader { frames: &frames, trees, chosen: &chosen, nodes: vec![], under: String::new(), visited: 0 };
+    let control = HiddenControl {
+        element_id: ElementId { session: None, frame: String::new(), node: 91 },
+        role: "checkbox",
+        name: " Send\n me ".into(),
+        states: vec!["unchecked"],
+    };
+    let controls = [((None, 90), control)].into();
+    let mut reader = TreeReader {
+        frames: &frames,
+        trees,
+        chosen: &chosen,
+        controls: &controls,
+        nodes: vec![],
+        under: String::new(),
+        visited: 0,
+    };
     reader.frame(0, Inherited { is_own: true, is_main: false, is_chosen: false, within: None });
     reader.nodes
 }
@@ -154,4 +168,22 @@ fn names_have_single_spaces_and_are_cut_at_a_character() {
         assert_eq!(cut.chars().count(), MAX_NAME);
         assert!(long.starts_with(&cut));
     }
+}
+
+#[test]
+fn a_hidden_control_is_listed_in_place_of_its_label() {
+    let mut label = node(90, "LabelText", "", &[3]);
+    label["ignored"] = json!(true);
+    let editor = [("focusable", json!(true)), ("editable", json!("richtext"))];
+    let page = vec![
+        node(1, "RootWebArea", "", &[90, 4, 5]),
+        label,
+        node(3, "StaticText", "Send me", &[]),
+        with(node(4, "generic", "", &[]), &editor),
+        with(node(5, "paragraph", "", &[]), &editor[1..]),
+    ];
+    let nodes = nodes_of(&[page], &[], &[]);
+    let seen: Vec<_> = nodes.iter().map(|node| (node.role, node.name.as_str(), node.element_id.node)).collect();
+    assert_eq!(seen, [("checkbox", "Send me", 91), ("", "Send me", 3), ("textbox", "", 4)]);
+    assert_eq!((nodes[0].states.as_slice(), nodes[1].within), (["unchecked"].as_slice(), Some(0)));
 }
