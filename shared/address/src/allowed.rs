@@ -35,7 +35,7 @@ const MAX_MESSAGE_CHARACTERS: usize = 200;
 pub fn parse(text: &str) -> Result<Url, Error> {
     let url = Url::parse(text.trim()).map_err(|error| {
         ARGUMENT_ERROR
-            .error(format!("--url cannot be {text:?}: {error}"))
+            .error(format!("{text:?} is not an absolute URL: {error}"))
             .remedy("Give an absolute URL, such as https://example.com/docs.")
             .detail("argument", "--url")
     })?;

@@ -102,7 +102,9 @@ pub struct OutputFile {
 /// `ARGUMENT_ERROR` for a path without a file name, [`IS_A_DIRECTORY`], [`NOT_A_REGULAR_FILE`]; for a model also
 /// [`PATH_ERRORS`](crate::PATH_ERRORS) and `PATH_NOT_WRITABLE`.
 pub fn output_file(path: &Path, argument: &str, invocation: &Invocation) -> Result<OutputFile, Error> {
-    if path.file_name().is_none() {
+    // A separator at the end is that of a directory.
+    let is_directory = path.to_string_lossy().ends_with(std::path::is_separator);
+    if path.file_name().is_none() || is_directory {
         let message = format!("{argument} cannot be {:?}: it names no file", path.to_string_lossy());
         return Err(ARGUMENT_ERROR.error(message).detail("argument", argument));
     }

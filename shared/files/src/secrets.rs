@@ -121,7 +121,7 @@ pub(crate) fn check(path: &Path) -> Result<(), Error> {
     if is_file && File::open(path).is_ok_and(|file| holds_sign_ins(&file)) {
         return Err(PATH_NOT_ALLOWED
             .error(format!("{}: {SIGN_INS}", path.display()))
-            .remedy("Import it into a session with browser_state; choose another path to read.")
+            .remedy("Import it into a session with ragmaker-browser-state; choose another path to read.")
             .detail("path", path.to_string_lossy())
             .detail("rule", "exported sign-ins are neither read nor changed, whatever root they are beneath"));
     }

@@ -104,7 +104,14 @@ pub(crate) fn read(path: &Path, invocation: &Invocation) -> Result<Vec<String>, 
         reason => reason.into_error(path),
     })?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
-    Ok(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect())
+    Ok(lines.map(without_comment).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+/// A line without its comment, which begins with `#` at the start of the line or after a space: a `#` within an address
+/// begins a fragment.
+fn without_comment(line: &str) -> &str {
+    let begins = |at: usize| line[..at].chars().next_back().is_none_or(char::is_whitespace);
+    line.match_indices('#').find(|(at, _)| begins(*at)).map_or(line, |(at, _)| line[..at].trim_end())
 }
 
 /// The shared state of the workers.
@@ -433,6 +440,19 @@ mod tests {
         for fields in [json!({}), json!({"json_responses": null}), json!({"json_responses": {"saved": -1}}), json!([])]
         {
             assert_eq!(saved_earlier(&record("x", PageVerdict::Added, fields)), 0);
+        }
+    }
+
+    #[test]
+    fn a_comment_of_a_list_begins_a_line_or_follows_a_space() {
+        for (line, address) in [
+            ("https://x.example/a # later", "https://x.example/a"),
+            ("https://x.example/a#b", "https://x.example/a#b"),
+            ("https://x.example/a#b\t#c", "https://x.example/a#b"),
+            ("# note", ""),
+            ("https://x.example/日本　#語", "https://x.example/日本"),
+        ] {
+            assert_eq!(without_comment(line), address);
         }
     }
 }

@@ -108,7 +108,7 @@ impl Tool for Args {
         let given = [self.export.is_some(), self.import.is_some(), self.list, self.clear];
         if given.into_iter().filter(|is_given| *is_given).count() != 1 {
             return Err(ARGUMENT_ERROR
-                .error("give one of --export, --import, --list and --clear")
+                .error("give one of --import, --list and --clear, or --export on a command line")
                 .detail("argument", "--list"));
         }
         let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
@@ -151,9 +151,20 @@ fn read(path: &Path, format: StateFormat, invocation: &Invocation) -> Result<Sto
         reason => reason.into_error(path),
     })?;
     match format {
-        StateFormat::Playwright => serde_json::from_str(&text).map_err(|error| {
-            unreadable(format!("is not a storageState: line {}, column {}", error.line(), error.column()))
-        }),
+        StateFormat::Playwright => {
+            // A list would be read as the fields of the state in their order.
+            if !text.trim_start().starts_with('{') {
+                return Err(unreadable("is not a storageState: it is not a JSON object".to_owned()));
+            }
+            let state: StorageState = serde_json::from_str(&text).map_err(|error| {
+                unreadable(format!("is not a storageState: line {}, column {}", error.line(), error.column()))
+            })?;
+            let is_of_web = |origin: &str| ["http://", "https://"].iter().any(|scheme| origin.starts_with(scheme));
+            if state.origins.iter().any(|storage| !is_of_web(&storage.origin)) {
+                return Err(unreadable("has an origin that is neither http nor https".to_owned()));
+            }
+            Ok(state)
+        }
         StateFormat::Netscape => match netscape::read(&text) {
             Ok(cookies) => Ok(StorageState { cookies, origins: vec![] }),
             Err(line) => Err(unreadable(format!("is not a cookie file: line {line}"))),
