@@ -123,8 +123,12 @@ fn inside(words: &[String]) -> Option<&[String]> {
     // A user may be called like a program, such as `git`.
     let names_user = ["sudo", "doas", "runuser", "pkexec", "env"].contains(&base(first));
     let is_user = |at: usize| {
-        let before = at.checked_sub(1).map(|at| rest[at].as_str());
-        names_user && before.is_some_and(|option| ["-u", "-g", "-U", "--user", "--group"].contains(&option))
+        // The last of several letters takes the value: `-nu`.
+        let takes_user = |option: &String| {
+            let letters = option.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+            ["--user", "--group"].contains(&option.as_str()) || letters.is_some_and(|it| it.ends_with(['u', 'g', 'U']))
+        };
+        names_user && at.checked_sub(1).is_some_and(|at| takes_user(&rest[at]))
     };
     let is_command = |word: &String| {
         let name = base(word);
@@ -203,6 +207,7 @@ mod tests {
             ("env A=b nice -n 5 /usr/bin/python3.12 x.py", "/usr/bin/python3.12 x.py"),
             ("timeout 5 xargs curl", "curl"),
             ("sudo -u git rm -rf a", "rm -rf a"),
+            ("sudo -Hu git rm -rf a", "rm -rf a"),
             ("timeout 5 base64 -d", "base64 -d"),
             ("cargo build", "cargo build"),
             ("sudo", "sudo"),

@@ -50,6 +50,9 @@ pub(super) struct Parsed<'w> {
     pub(super) operands: Vec<&'w Word>,
     /// The number of operands before `--`; `None` without it.
     pub(super) before_dashes: Option<usize>,
+    /// Whether the value of an option is a file pattern in a word of its own: it may match several files, and all but the
+    /// first are operands.
+    has_value_pattern: bool,
 }
 
 impl Parsed<'_> {
@@ -114,7 +117,8 @@ pub(super) fn check(
             [.., last] => Err(refused(program, last)),
         },
         Operands::TextThenPaths(givers) => {
-            let first = usize::from(!parsed.has(givers));
+            // A file that the pattern of an option matches can take the place of the text, which then is a path.
+            let first = usize::from(!parsed.has(givers) && !parsed.has_value_pattern);
             let paths = parsed.operands.get(first..).unwrap_or_default();
             all(paths, context)?;
             if program.ends_with("grep") && parsed.has(&["-R", "--dereference-recursive"]) {
@@ -169,6 +173,7 @@ pub(super) fn parse<'w>(
                 (_, None) => {
                     let given = rest.next().ok_or_else(refuse)?;
                     // A pattern may match several files, and all but the first are operands.
+                    parsed.has_value_pattern |= !given.globs.is_empty();
                     match entry.operands {
                         _ if given.globs.is_empty() => {}
                         Operands::Paths | Operands::TextThenPaths(_) => context.path(given)?,
