@@ -22,7 +22,7 @@ fn as_commands((status, stdout, stderr): (Option<i32>, String, String)) -> (Opti
     (status, respelled(stdout), respelled(stderr))
 }
 
-/// Whoever has `ragmaker` alone has no other executables.
+/// An installation of `ragmaker` alone has no executables of the tools.
 #[test]
 fn advice_names_the_commands_that_the_caller_has() {
     let project = Project::new();

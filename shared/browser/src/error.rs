@@ -84,6 +84,14 @@ pub(crate) fn not_a_page(message: &str, url: &Url, media_type: Option<&str>, sta
         .detail("http_status", status)
 }
 
+/// The error where an expansion left a page in which steps were taken: loading it again would lose their result.
+pub(crate) fn not_loaded_again(url: &Url) -> Error {
+    NAVIGATION_FAILED
+        .error("expanding led to another page, and steps were taken in this one, so it is not loaded again")
+        .remedy("Leave --expand out, or load the page afresh with --reload.")
+        .detail("url", url.as_str())
+}
+
 /// The error for a page that could not be loaded; `net_error` is Chromium's name of the cause.
 pub(crate) fn navigation_failed(url: &str, net_error: &str) -> Error {
     let why = match net_error.trim_start_matches("net::") {

@@ -105,7 +105,7 @@ fn driver_url(port: &str) -> Option<Url> {
 fn launched(profile: &Profile, launch: &Launch, browser: &Path, driver: &StartedDriver) -> Result<Running, Error> {
     let until = Instant::now() + limits::LAUNCH_TIMEOUT;
     // Chromium's sandbox does not work for root. For other users it is disabled only if it fails.
-    let mut sandbox = launch.sandbox && !is_root();
+    let mut sandbox = launch.sandbox && !ragmaker_fs::is_root();
     let launched = loop {
         let options = options(profile, launch, browser, &driver.version, sandbox);
         match Driver::launch(&driver.url, &options, until).map_err(NoSession::into_error) {
@@ -141,16 +141,6 @@ const NO_WINDOW: &str =
 /// on the driver's version.
 pub(crate) fn exited(message: &str) -> bool {
     ["Chrome failed to start", "Chrome instance exited"].iter().any(|sign| message.contains(sign))
-}
-
-fn is_root() -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        use std::os::unix::fs::MetadataExt;
-        fs::metadata("/proc/self").is_ok_and(|data| data.uid() == 0)
-    }
-    #[cfg(not(target_os = "linux"))]
-    false
 }
 
 /// The capabilities that the browser is launched with.

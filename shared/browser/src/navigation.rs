@@ -15,7 +15,7 @@ use url::{Host, Url};
 
 use crate::{
     challenge,
-    error::{CommandError, Failure, navigation_failed, not_a_page},
+    error::{CommandError, Failure, navigation_failed, not_a_page, not_loaded_again},
     facts::Facts,
     limits::LIMITS,
     loading::Loading,
@@ -125,10 +125,15 @@ impl Navigation<'_> {
         Ok(shown)
     }
 
-    /// Loads the page again, and waits until it is idle.
+    /// Loads the page again after an expansion that led to another one, and waits until it is idle. The state of a page in
+    /// which steps were taken would be lost.
     pub(crate) fn load_again(&mut self) -> Result<(), Failure> {
+        if self.tab.is_acted() {
+            return Err(not_loaded_again(&self.url).into());
+        }
         let url = self.url.clone();
-        self.load(&url).map(drop)
+        let (page, _) = self.load(&url)?;
+        page.refusal().map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn load(&mut self, url: &Url) -> Result<PageAndContent, Failure> {

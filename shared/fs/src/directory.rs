@@ -185,7 +185,7 @@ mod tests {
         for error in [directory.file(path("link/a")).unwrap_err(), directory.directory(path("link")).unwrap_err()] {
             assert!(is_link(&error), "{error}");
         }
-        // To Linux, a link is no directory.
+        // Linux reports a link as something that is not a directory.
         assert!(directory.child(OsStr::new("link")).is_err());
         assert!(!is_link(&directory.file(path("none")).unwrap_err()));
         assert!(directory.file(path("../x")).is_err() && directory.directory(path("..")).is_err());

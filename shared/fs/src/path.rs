@@ -33,6 +33,11 @@ pub fn user_id() -> Option<u32> {
     system::user_id()
 }
 
+/// Whether this process is that of root. Package managers need root, and Chromium's sandbox does not work for root.
+pub fn is_root() -> bool {
+    user_id() == Some(0)
+}
+
 /// The number of the user that a file belongs to, where users have numbers.
 pub fn owner_id(metadata: &Metadata) -> Option<u32> {
     system::owner_id(metadata)

@@ -13,6 +13,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+pub use ragmaker_fs::is_root;
 use ragmaker_project::programs::on_path;
 use ragmaker_tool::{Code, Error};
 
@@ -107,11 +108,6 @@ impl Installer<'_> {
 fn show(line: &str) {
     let mut out = io::stdout();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-}
-
-/// Whether this process is root. Package managers need root, and Chromium's sandbox does not work for root.
-pub fn is_root() -> bool {
-    ragmaker_fs::user_id() == Some(0)
 }
 
 #[cfg(test)]

@@ -44,7 +44,8 @@ const MANAGERS: &[Manager] = &[
     Manager {
         program: "pacman",
         install: &["pacman", "--sync", "--needed", "--noconfirm"],
-        update: &["pacman", "--sync", "--refresh", "--noconfirm"],
+        // A new list without an upgrade of the system is not supported.
+        update: &[],
         browser: &["chromium"],
         root: true,
     },

@@ -155,9 +155,11 @@ pub fn fetch(
     store.finish()?;
     links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
     run.store_state(&links)?;
-    name_after(wanted.start, catalog)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
-    ended(run, left, start_error)
+    // The report is there even if the catalog cannot be changed.
+    let fetched = ended(run, left, start_error)?;
+    name_after(wanted.start, catalog)?;
+    Ok(fetched)
 }
 
 /// The answer of `run`, or the error of the start page if no page was fetched.

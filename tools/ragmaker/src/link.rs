@@ -97,7 +97,7 @@ fn run(dir: Option<PathBuf>, remove: bool) -> Result<Answer, Error> {
         fs::create_dir_all(&dir).map_err(|error| failed(&dir, error))?;
     }
     let dir = match ragmaker_fs::canonicalize(&dir) {
-        // Where there is no folder, there are no links.
+        // A folder that does not exist has no links.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Answer { dir, links: vec![], unchanged: 0, kept: vec![] });
         }

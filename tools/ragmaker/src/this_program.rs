@@ -26,7 +26,8 @@ pub(crate) fn is_at(path: &Path, program: &Path) -> io::Result<bool> {
     Ok(path == program || has_same_content(&path, program)?)
 }
 
-/// Whether two files have the same content. Hard links are not recognised by their numbers, which Windows gives nobody.
+/// Whether two files have the same content. Hard links are compared by content as well, because the standard
+/// library has no numbers of files on Windows.
 fn has_same_content(one: &Path, other: &Path) -> io::Result<bool> {
     let (one, other) = (File::open(one)?, File::open(other)?);
     let (kind, length) = (one.metadata()?.is_file(), one.metadata()?.len());

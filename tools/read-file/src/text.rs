@@ -348,7 +348,7 @@ mod tests {
         let utf_16 = [&b"\xff\xfe"[..], b"a\0\n\0b\0"].concat();
         let answer = shown(&utf_16, None, &from(1, None, 0)).unwrap().unwrap();
         assert_eq!((&answer["content"], &answer["encoding"]), (&"b".into(), &"UTF-16LE".into()));
-        // The caller knows better.
+        // The encoding that the caller names is used.
         let named = shown(b"caf\xe9", Some("utf-8"), &from(0, None, 0)).unwrap().unwrap();
         assert_eq!((&named["content"], &named["lossy"]), (&"caf\u{fffd}".into(), &true.into()));
         assert!(shown(b"a", Some("latin1"), &from(0, None, 0)).unwrap().is_none());

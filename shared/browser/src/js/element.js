@@ -32,8 +32,11 @@ function (action, argument) {
     const classes = [...(node.classList ?? [])].slice(0, 2).map((name) => `.${name}`).join("");
     return `<${node.localName}${id}${classes}>${text ? ` "${text}"` : ""}`;
   };
-  // The modal dialog that keeps the element from being clicked.
-  const modal = () => [...Document.prototype.querySelectorAll.call(element.ownerDocument, "dialog:modal")].findLast((dialog) => !contains(dialog, element)) ?? null;
+  // The modal dialog that keeps the element from being clicked: the topmost one, unless the element is in it.
+  const modal = () => {
+    const top = [...Document.prototype.querySelectorAll.call(element.ownerDocument, "dialog:modal")].at(-1) ?? null;
+    return top !== null && !contains(top, element) ? top : null;
+  };
   const isDisabled = () => element.matches(":disabled") || element.closest?.("[aria-disabled=true]") !== null || element.closest?.("[inert]") !== null;
   const checked = () => {
     if (kind === "input" && /^(checkbox|radio)$/.test(type)) return element.checked;

@@ -242,8 +242,7 @@ const headingOf = () => squeezed(doc.querySelector("main h1,[role=main] h1")?.te
 const click = (element, act = () => element.click()) => {
   state.clicking = element;
   state.round.push(keyOf(element));
-  act();
-  state.clicking = null;
+  try { act(); } finally { state.clicking = null; }
 };
 const refuse = (event) => {
   const { destination } = event, elsewhere = !destination.sameDocument;

@@ -35,7 +35,7 @@ const facts = () => {
   if (has("#px-captcha,#px-captcha-wrapper")) marks.push("perimeterx");
   if (has("#sec-if-cpt-container,#sec-cpt-if,#akam-challenge") || source("/_sec/cp_challenge/")) marks.push("akamai");
   if (globals.includes("gokuProps") || (source(".awswaf.com/") && words() < 500)) marks.push("aws-waf");
-  // These give their pages status 200.
+  // These challenges have status 200.
   if (has("script#anubis_challenge")) marks.push("anubis");
   if (has("form[action*='/errors/validateCaptcha' i]")) marks.push("amazon");
   if (source("/.well-known/vercel/security/") || clean(doc.title).trim() === "Vercel Security Checkpoint") marks.push("vercel");

@@ -48,8 +48,10 @@ const drawn = () => {
   }
   return globalThis.wasDrawn || doc.visibilityState !== "visible";
 };
-// Whether the page has code that may run without a person: scripts, frames, and attributes such as `onload`.
-const hasCode = () => doc.scripts.length > 0 || doc.querySelector("iframe,frame,object,embed") !== null
+// Whether the page has code that may run without a person: scripts, also removed ones that were loaded, open shadow roots,
+// frames, and attributes such as `onload`.
+const hasCode = () => doc.scripts.length > 0 || performance.getEntriesByType("resource").some(({ initiatorType }) => initiatorType === "script")
+  || [...doc.querySelectorAll("*")].some((element) => shadowOf(element)) || doc.querySelector("iframe,frame,object,embed") !== null
   || doc.evaluate('//@*[starts-with(name(), "on")]', document, null, XPathResult.ANY_UNORDERED_NODE_TYPE, null).singleNodeValue !== null;
 // How long the page must be quiet, in milliseconds: a part of its load time, within bounds. Less is enough for a page that
 // was ready before, because it is loaded.

@@ -37,7 +37,7 @@ use url::Url;
 pub(crate) use self::act::WebDriverActor;
 use crate::{
     codes::{BROWSER_BUSY, NO_PAGE, SELECTOR_NOT_FOUND},
-    error::{CommandError, Failure, navigation_failed, not_a_page},
+    error::{CommandError, Failure, navigation_failed, not_a_page, not_loaded_again},
     facts::Facts,
     firefox,
     limits::{self, LIMITS},
@@ -96,6 +96,8 @@ pub(crate) struct WebDriverVisit<'a> {
     running: Running,
     driver: Driver,
     pub(crate) url: Url,
+    /// Whether earlier calls took steps in the page, which is not loaded again.
+    was_acted: bool,
     deadline: Instant,
     /// How long the session lets a script run.
     patience: Cell<Duration>,
@@ -146,12 +148,13 @@ pub(crate) fn visit<'a, T>(
     let (load, began) = (request.load, request.began);
     let (running, script) = (running.clone(), request.script);
     let (patience, frame) = (Cell::default(), RefCell::default());
-    let mut visit = WebDriverVisit { request, script, running, driver, url, deadline, patience, frame };
+    let was_acted = was_acted && !loads;
+    let mut visit = WebDriverVisit { request, script, running, driver, url, was_acted, deadline, patience, frame };
     let worked = visit.run(loads).and_then(|taken| {
         let before = taken.0.url.clone();
         work(&mut visit, taken).map(|worked| (before, worked))
     });
-    let acted = began.get() || (was_acted && !loads);
+    let acted = began.get() || was_acted;
     let record = |shown: &ShownPage| {
         // Where it cannot be written, the next call loads the page.
         let _ = serde_json::to_vec(shown).map(|text| fs::write(&memory, text));
@@ -204,8 +207,12 @@ impl WebDriverVisit<'_> {
 
     /// Loads the page again, and waits until it is idle.
     pub(crate) fn load_again(&self) -> Result<(), Failure> {
+        if self.was_acted {
+            return Err(not_loaded_again(&self.url).into());
+        }
         self.load()?;
-        self.wait(self.request.wait_for, true).map(drop)
+        let taken = self.wait(self.request.wait_for, true)?;
+        taken.and_then(|(page, _)| page.refusal()).map_or(Ok(()), |error| Err(error.into()))
     }
 
     /// Waits until the text has rested for `rest`, at most until `cap`.

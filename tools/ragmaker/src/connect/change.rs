@@ -183,7 +183,8 @@ impl Change {
         let Some(value) = place.value(text)? else { return Ok(self) };
         let record = self.old_record.as_ref();
         let exact = record.filter(|record| record.is_of(text));
-        if exact.is_none() && !is_own(&value) && !replace {
+        let is_written = if record.is_some() { is_own(&value) } else { is_as_connected(&value) };
+        if exact.is_none() && !is_written && !replace {
             return Ok(self.kept());
         }
         let after = match exact {
@@ -316,6 +317,18 @@ fn is_own(entry: &Value) -> bool {
     program.strip_suffix(".exe").unwrap_or(program) == "ragmaker" && words.get(1) == Some(&"mcp")
 }
 
+/// Whether an entry has exactly what this command writes, and nothing that a person added.
+fn is_as_connected(entry: &Value) -> bool {
+    const MEMBERS: [&str; 6] = ["args", "command", "enabled", "env_vars", "tools", "type"];
+    let has_others =
+        entry.as_object().is_some_and(|members| members.keys().any(|key| !MEMBERS.contains(&key.as_str())));
+    let words = words(entry);
+    let arguments = |all_tools, prompts| ragmaker_clients::server_arguments(all_tools, prompts);
+    let known =
+        [(false, false), (false, true), (true, false), (true, true)].map(|(all, prompts)| arguments(all, prompts));
+    is_own(entry) && !has_others && words.get(2..).is_some_and(|rest| known.iter().any(|one| one == rest))
+}
+
 /// The beginning of the line with which a whole file says that this program wrote it: a comment in TOML and in the front
 /// matter of Markdown. The checksum of the other lines follows.
 const MARK: &str = "# Written by ragmaker connect, which replaces the file while its checksum is ";
@@ -339,11 +352,19 @@ fn checksum(text: &str) -> String {
     format!("{:x}", Sha256::digest(text))[..16].to_owned()
 }
 
-/// The file itself: a configuration that is a link stays one, and its target is changed.
+/// The file itself: a configuration that is a link stays one, and its target is changed. A file that does not exist has the
+/// path that it will have, so that its record is found again.
 fn resolved(path: PathBuf) -> Result<PathBuf, Error> {
     match ragmaker_fs::canonicalize(&path) {
         Ok(path) => Ok(path),
-        Err(_) if fs::symlink_metadata(&path).is_err() => Ok(path),
+        Err(_) if fs::symlink_metadata(&path).is_err() => {
+            let existing =
+                path.ancestors().skip(1).find_map(|above| Some((above, ragmaker_fs::canonicalize(above).ok()?)));
+            Ok(match existing {
+                Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(&path)),
+                None => path,
+            })
+        }
         Err(error) => Err(unreadable(&path, &format!("it is a link that leads nowhere: {error}"))),
     }
 }

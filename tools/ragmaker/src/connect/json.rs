@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn what_was_there_before_is_given_back() {
         let server = json!({"command": "ragmaker"});
-        // The object around the entry stays, unless it was made for it or nobody knows.
+        // The object around the entry stays, unless it was made for the entry, or no record says what was there.
         for (before, earlier, after) in [
             ("{}", Some("{}"), json!({})),
             ("{}", None, json!({"mcpServers": {}})),

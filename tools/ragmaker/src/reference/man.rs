@@ -203,7 +203,7 @@ mod tests {
             assert!(page.contains(part), "{part}");
         }
         let own = page_of("man");
-        assert!(own.contains("SYNOPSIS") && !own.contains("EXIT STATUS"));
+        assert!(own.contains("SYNOPSIS") && own.contains("EXIT STATUS") && !own.contains("ERRORS"));
         let overview = page_of("ragmaker");
         assert!(
             overview.contains("ENVIRONMENT")

@@ -120,6 +120,12 @@ fn an_entry_of_the_person_is_not_removed() {
         assert_eq!(place.remove(), Action::Change, "{program}");
         assert_eq!(place.text().replace([' ', '\n'], ""), "{\"mcpServers\":{}}");
     }
+    // Nor is one with more than this program writes.
+    for more in ["\"env\": {\"KEY\": \"a\"}, \"args\": [\"mcp\"]", "\"args\": [\"mcp\", \"--project-root\", \"/x\"]"] {
+        let text = format!("{{\"mcpServers\": {{\"ragmaker\": {{\"command\": \"ragmaker\", {more}}}}}}}");
+        let place = Place::new(Some(&text));
+        assert_eq!(place.change("", true).unwrap().action, Action::Keep, "{more}");
+    }
     assert!(is_own(&json!({"type": "local", "command": ["ragmaker", "mcp"]})));
     assert!(!is_own(&json!({"command": "ragmaker"})) && !is_own(&json!({"command": "npx", "args": ["mcp"]})));
 }
