@@ -110,7 +110,8 @@ pub fn secret_files_at_top(folder: &Path) -> Vec<PathBuf> {
 #[cfg(target_os = "linux")]
 pub(crate) fn all(home: Option<&Path>, hidden: &[PathBuf]) -> Vec<PathBuf> {
     let in_home = home.into_iter().flat_map(|home| IN_HOME.map(|name| home.join(name)));
-    let all = in_home.chain(OF_SYSTEM.map(PathBuf::from)).chain(hidden.iter().cloned());
+    let settings = std::env::var_os("XDG_CONFIG_HOME").map(|folder| Path::new(&folder).join("ragmaker/connect"));
+    let all = in_home.chain(settings).chain(OF_SYSTEM.map(PathBuf::from)).chain(hidden.iter().cloned());
     let mut real: Vec<PathBuf> = all.filter_map(|path| ragmaker_fs::canonicalize(path).ok()).collect();
     real.sort();
     real.dedup();

@@ -120,7 +120,8 @@
 //! - `/challenge/perimeterx`: a challenge page built like `PerimeterX`'s
 //! - `/challenge/akamai`: a refusal built like Akamai's edge's
 //! - `/challenge/akamai-crypto`: a challenge page built like Akamai Bot Manager's
-//! - `/challenge/anubis`, `/challenge/amazon`, `/challenge/vercel`, `/challenge/ddos-guard`: challenges with status 200
+//! - `/challenge/anubis`: a challenge with status 200; `/challenge/amazon`, `/challenge/vercel` and
+//!   `/challenge/ddos-guard` likewise
 //! - `/challenge/aws-waf`: the silent challenge of AWS WAF, with status 202
 //! - `/challenge/aws-waf-captcha`: the CAPTCHA of AWS WAF, with status 405
 //! - `/innocent/article`: an article about CAPTCHAs, which quotes what challenge pages say

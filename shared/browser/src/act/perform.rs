@@ -173,7 +173,8 @@ pub(super) trait Perform: StepTarget {
         let mut reached = self.reach(locator, Requirement::Enabled)?;
         // The first click may close a list that was open.
         let (mut opened, mut begun) = (0, Instant::now());
-        for attempt in 0.. {
+        let mut attempt = 0;
+        loop {
             let found = match self.try_option(&reached, (&option, text), attempt) {
                 // It was removed between two commands.
                 Err(CommandError::Failed(_)) => None,
@@ -202,8 +203,8 @@ pub(super) trait Perform: StepTarget {
                 reached = self.reach(locator, Requirement::Enabled)?;
             }
             self.listen(limits::STEP_PAUSE)?;
+            attempt += 1;
         }
-        Err(gone(locator).into())
     }
 
     fn check(&mut self, locator: &Locator, wanted: bool, patience: Duration) -> Result<String, StepError> {

@@ -78,6 +78,10 @@ impl Change {
     /// Resets the record, and removes the folders that were made just now.
     fn forget(&self, records: &Records) {
         let record = records.of(&self.path);
+        let is_of_another_run = |after: &str| record.as_ref().is_some_and(|record| !record.is_of(after));
+        if self.new_record.is_some() && self.after.as_deref().is_some_and(is_of_another_run) {
+            return;
+        }
         // The error that led here is the one to report.
         let _ = records.reset(&self.path, self.old_record.as_ref());
         if self.old_record.is_none() {
