@@ -103,8 +103,8 @@ fn cookies_are_taken_in_the_form_of_curl() {
     let error = state(&visitor, "default", &["--import", "cookies.txt"]);
     assert!(!error.error("STATE_NOT_READABLE").to_string().contains("-ada"), "{:?}", error.raw);
     for text in ["[]", r#"{"origins": [{"origin": "file:///etc", "localStorage": [{"name": "a", "value": "b"}]}]}"#] {
-        fs::write(visitor.project.path().join("state.json"), text).unwrap();
-        state(&visitor, "default", &["--import", "state.json"]).error("STATE_NOT_READABLE");
+        fs::write(visitor.project.path().join("wrong.json"), text).unwrap();
+        state(&visitor, "default", &["--import", "wrong.json"]).error("STATE_NOT_READABLE");
     }
     state(&visitor, "default", &["--import", "none.json"]).error("FILE_NOT_FOUND");
     state(&visitor, "default", &[]).error("ARGUMENT_ERROR");
