@@ -15,6 +15,7 @@ use ragmaker_tests::{
     run::{Project, executable},
     site::Site,
 };
+use ragmaker_tool::HOSTS;
 
 /// The documents: those at the top, those of the tools, what is in docs, and what is rendered for clients.
 fn documents() -> Vec<PathBuf> {
@@ -37,9 +38,6 @@ fn documents() -> Vec<PathBuf> {
     }
     found
 }
-
-/// The hosts: executables that serve all tools, and are not tools themselves.
-const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
 
 fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))

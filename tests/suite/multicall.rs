@@ -7,9 +7,8 @@ use ragmaker_tests::{
     run::{Project, executable},
     site::Site,
 };
+use ragmaker_tool::HOSTS;
 use serde_json::{Value, json};
-
-const HOSTS: [&str; 4] = ["agent", "call", "discover", "mcp"];
 
 fn said(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -59,8 +58,8 @@ fn every_tool_behaves_as_its_own_executable() {
     let project = Project::new();
     let ragmaker = executable("ragmaker");
     let commands: Vec<String> = entries().into_iter().map(|entry| entry.command).collect();
-    let tools = commands.iter().map(|command| command.trim_start_matches("ragmaker-"));
-    for name in tools.chain(HOSTS) {
+    let executables = commands.iter().map(String::as_str).chain(HOSTS);
+    for name in executables.map(|executable| executable.trim_start_matches("ragmaker-")) {
         for words in [
             &["--help"][..],
             &["-h"],

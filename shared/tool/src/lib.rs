@@ -34,7 +34,7 @@ pub use host::{
 pub use manual::{Manual, Spelling};
 pub use printable::printable;
 pub use run::{Exit, Success, call, call_approved, main, main_with};
-pub use spelling::Commands;
+pub use spelling::{Commands, HOSTS};
 pub use usage::{Flag, Usage, Word};
 
 // What a tool's types derive, so that a tool names one crate for its contract.

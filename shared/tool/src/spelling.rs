@@ -90,8 +90,9 @@ fn key_in_text(option: &str) -> String {
     if option.starts_with("--no-") { format!("{key}: false") } else { key }
 }
 
-/// The executables that are not tools: a host has no other name in JSON.
-const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
+/// The executables that serve all tools and are not tools themselves. A model never calls them, so they have no other
+/// name in JSON.
+pub const HOSTS: [&str; 4] = ["ragmaker-agent", "ragmaker-call", "ragmaker-discover", "ragmaker-mcp"];
 
 /// The beginning of the name of each executable.
 const START: &str = "ragmaker-";

@@ -10,6 +10,7 @@ pub(super) fn page(name: &str) -> Option<Response> {
         "toggles" => TOGGLES,
         "pressed-tabs" => PRESSED_TABS,
         "dead-tabs" => DEAD_TABS,
+        "redrawn" => REDRAWN,
         "header" => {
             let body = format!("{HEADER}<div><h1>header</h1>\n{}{FOLD}</div>", html::prose("header", 3));
             return Some(html::page("header", &body));
@@ -64,6 +65,22 @@ const PRESSED_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-s
 /// Tabs that do nothing.
 const DEAD_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-selected="true">Spring</button><button role="tab" aria-selected="false">Neap</button></div>
 <div role="tabpanel"><p>The spring tide is drawn in the chart on the wall.</p></div></div>"#;
+
+/// Tabs that are drawn anew on each click, with their panel; and buttons of one name, of which the first is drawn anew and
+/// brings nothing.
+const REDRAWN: &str = r#"<div id="strip"></div>
+<section id="idle"></section>
+<section><p id="lock" hidden>The lock opens at every full hour from six in the morning.</p><button onclick="document.getElementById('lock').hidden = false">Show more</button></section>
+<script>
+  const names = ['Spring', 'Neap', 'Storm'];
+  const draw = chosen => {
+    const tabs = names.map((name, index) => `<button role="tab" aria-selected="${index === chosen}" onclick="draw(${index})">${name}</button>`);
+    document.getElementById('strip').innerHTML = `<div role="tablist">${tabs.join('')}</div><div role="tabpanel"><p>The ${names[chosen]} tide is drawn in the chart on the wall.</p></div>`;
+  };
+  const idle = () => { document.getElementById('idle').innerHTML = '<p>Dredging</p><button onclick="idle()">Show more</button>'; };
+  draw(0);
+  idle();
+</script>"#;
 
 /// A header of the page, with a control that covers the page.
 const HEADER: &str = r#"<header><button aria-expanded="false" onclick="this.setAttribute('aria-expanded', true); document.getElementById('cover').hidden = false">Sign in</button></header>

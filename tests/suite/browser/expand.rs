@@ -93,7 +93,7 @@ fn a_list_of_addresses_has_the_pages_that_were_asked_for() {
 }
 
 /// Asserts that a page whose controls lead elsewhere is saved itself, with what its other controls show; that a control
-/// which brings nothing is clicked no more, and what a control hides again is shown; and that tabs count if they opened.
+/// which brings nothing is clicked no more, and what a control hides again is shown; and that tabs count if they opened, also where the page draws them anew.
 pub(crate) fn assert_kept(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
     const FOLD: &str = "The lead line hangs in the wheelhouse";
     let expanded = |page: &str| -> (Value, String) {
@@ -113,6 +113,11 @@ pub(crate) fn assert_kept(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
         ),
         ("/folded/pressed-tabs", counts(1, 2, 0, true), vec!["The Spring tide", "The Neap tide", "The Storm tide"]),
         ("/folded/dead-tabs", counts(1, 0, 0, false), vec!["The spring tide"]),
+        (
+            "/folded/redrawn",
+            counts(1, 2, 1, true),
+            vec!["The Spring tide", "The Neap tide", "The Storm tide", "The lock opens"],
+        ),
         ("/folded/header", counts(1, 0, 0, true), vec![]),
     ] {
         let (expanded, markdown) = expanded(page);

@@ -40,3 +40,17 @@ pub(crate) const OWN: [Command; 6] = [
 pub(crate) fn all() -> impl Iterator<Item = &'static Command> {
     WORKFLOWS.iter().chain(&HOSTS).chain(&OWN)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hosts_are_those_of_the_contract() {
+        let executables = HOSTS.map(|command| format!("ragmaker-{}", command.name));
+        let (mut here, mut there) = (executables.to_vec(), ragmaker_tool::HOSTS.to_vec());
+        here.sort_unstable();
+        there.sort_unstable();
+        assert_eq!(here, there);
+    }
+}

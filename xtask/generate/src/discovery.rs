@@ -8,13 +8,10 @@ use std::{
 };
 
 use anyhow::{Context, bail};
+use ragmaker_tool::HOSTS;
 use serde_json::{Value, json};
 
 use crate::files::{self, root};
-
-/// The hosts in tools/: executables that serve all tools. A person or an agent's runtime starts them; a model
-/// never calls them.
-const HOSTS: [&str; 5] = ["agent", "call", "discover", "mcp", "ragmaker"];
 
 /// Writes the files.
 pub(crate) fn write() -> anyhow::Result<()> {
@@ -32,7 +29,7 @@ fn files() -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let entries = ragmaker_registry::entries();
     let listed: Vec<_> = entries.iter().filter_map(|entry| entry["command"].as_str()).collect();
     let mut folders = folders(&tools)?;
-    folders.retain(|folder| !HOSTS.contains(&folder.as_str()));
+    folders.retain(|folder| folder != "ragmaker" && !HOSTS.contains(&format!("ragmaker-{folder}").as_str()));
     let commands: Vec<_> = folders.iter().map(|folder| format!("ragmaker-{folder}")).collect();
     if listed != commands {
         bail!("registry/src/list.rs lists {listed:?}, tools/ holds {folders:?}: both go in the order of the folders");

@@ -43,13 +43,14 @@ pub(crate) trait ExpandPage: StepTarget {
     /// Expands the page. The page stays the one that it is: the browser refuses to leave it for another document. Where
     /// it was left nevertheless, it is loaded again, and expanded without what led elsewhere.
     fn expand(&mut self, expand: Expand) -> Result<Expanded, Failure> {
-        let mut avoided = vec![];
+        let (mut avoided, mut clicked) = (vec![], vec![]);
         for returns in 0..=MAX_RETURNS {
-            match self.expanded(expand, &avoided) {
+            match self.expanded(expand, &avoided, &mut clicked) {
                 Ok(expanded) => {
                     return Ok(Expanded { complete: expanded.complete && returns == 0, ..expanded });
                 }
-                Err(Interruption::Left(by)) => avoided.extend(by),
+                // A browser without the Navigation API does not tell which click led elsewhere.
+                Err(Interruption::Left(by)) => avoided.extend(if by.is_empty() { clicked.clone() } else { by }),
                 Err(Interruption::Step(error)) => return Err(error.into_failure(self.url())),
             }
             self.load_again()?;
@@ -57,13 +58,19 @@ pub(crate) trait ExpandPage: StepTarget {
         Ok(Expanded::default())
     }
 
-    fn expanded(&mut self, expand: Expand, avoided: &[String]) -> Result<Expanded, Interruption> {
+    /// Expands the page without the controls `avoided`. `clicked` has what the last round clicked.
+    fn expanded(
+        &mut self,
+        expand: Expand,
+        avoided: &[String],
+        clicked: &mut Vec<String>,
+    ) -> Result<Expanded, Interruption> {
         self.begin()?;
         self.ask_expand("begin", &json!(avoided))?;
         let (mut screens, mut complete) = (0, true);
         // What comes on scrolling may be folded, and what was folded may be long.
         for round in 0.. {
-            let opened = if expand.folded { self.open_folded(&mut complete)? } else { 0 };
+            let opened = if expand.folded { self.open_folded(&mut complete, clicked)? } else { 0 };
             if !expand.scroll || !complete || (round > 0 && opened == 0) {
                 break;
             }
@@ -77,7 +84,7 @@ pub(crate) trait ExpandPage: StepTarget {
     }
 
     /// Opens what is folded until nothing is; how much was opened.
-    fn open_folded(&mut self, complete: &mut bool) -> Result<u64, Interruption> {
+    fn open_folded(&mut self, complete: &mut bool, clicked: &mut Vec<String>) -> Result<u64, Interruption> {
         let mut opened = 0;
         self.ask_expand("copy", &Value::Null)?;
         for round in 0.. {
@@ -91,16 +98,12 @@ pub(crate) trait ExpandPage: StepTarget {
             if done == 0 {
                 break;
             }
+            *clicked = Vec::deserialize(&answer["clicked"]).unwrap_or_default();
             self.settle_expanded(begun)?;
-            let clicked = Vec::deserialize(&answer["clicked"]).unwrap_or_default();
-            let left = |interruption| match interruption {
-                Interruption::Left(by) if by.is_empty() => Interruption::Left(clicked.clone()),
-                interruption => interruption,
-            };
-            if self.ask_expand("copy", &Value::Null).map_err(left)?["waiting"].as_u64() > Some(0) {
+            if self.ask_expand("copy", &Value::Null)?["waiting"].as_u64() > Some(0) {
                 self.listen(limits::GROWTH_TIMEOUT)?;
                 self.settle_expanded(Instant::now())?;
-                self.ask_expand("judge", &Value::Null).map_err(left)?;
+                self.ask_expand("judge", &Value::Null)?;
             }
             opened += done;
         }

@@ -278,7 +278,7 @@ pub(crate) trait TakeSteps: StepTarget {
 
     /// The amount of text in the frames that the page itself cannot read, such as those of other sites.
     fn foreign_length(&mut self) -> Result<u64, Failure> {
-        let answers = self.ask_frames(&PAGE, ("foreign-length", &Value::Null), &|_| false);
+        let answers = self.ask_inner_frames(&PAGE, ("foreign-length", &Value::Null), &|_| false);
         let answers = answers.map_err(|error| Failure::of(error, self.url()))?;
         Ok(answers.iter().filter_map(Value::as_u64).sum())
     }
@@ -373,7 +373,7 @@ impl StepTarget for Actor<'_, '_> {
         self.frames.run(&mut self.navigation.tab.socket, &top, script, (what, given), until)
     }
 
-    fn ask_frames(
+    fn ask_inner_frames(
         &mut self,
         script: &'static FrameScript,
         asked: (&str, &Value),
@@ -381,7 +381,7 @@ impl StepTarget for Actor<'_, '_> {
     ) -> Result<Vec<Value>, CommandError> {
         let (mut answers, until) = (vec![], self.until);
         let socket = &mut self.navigation.tab.socket;
-        for frame in Frames::all(socket, until)? {
+        for frame in Frames::all(socket, until)?.into_iter().skip(1) {
             match self.frames.run(socket, &frame, script, asked, until) {
                 Ok(answer) => answers.push(answer),
                 // The frame is gone or its document is being replaced.

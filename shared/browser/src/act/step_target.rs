@@ -52,8 +52,27 @@ pub(crate) trait StepTarget {
     /// Asks a script for frames about the page itself.
     fn ask(&mut self, script: &'static FrameScript, what: &str, given: &Value) -> Result<Value, CommandError>;
 
-    /// What the script answers of each frame that can be asked, until an answer is enough.
+    /// What the script answers of the page itself and of each frame that can be asked, until an answer is enough.
     fn ask_frames(
+        &mut self,
+        script: &'static FrameScript,
+        (what, given): (&str, &Value),
+        is_enough: &dyn Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, CommandError> {
+        let mut answers = match self.ask(script, what, given) {
+            Ok(answer) => vec![answer],
+            // The document is being replaced.
+            Err(CommandError::Failed(_)) => vec![],
+            Err(error) => return Err(error),
+        };
+        if !answers.iter().any(is_enough) {
+            answers.extend(self.ask_inner_frames(script, (what, given), is_enough)?);
+        }
+        Ok(answers)
+    }
+
+    /// The same without the page itself.
+    fn ask_inner_frames(
         &mut self,
         script: &'static FrameScript,
         asked: (&str, &Value),

@@ -100,7 +100,7 @@ fn exact(
         Err(CommandError::Failed(_)) => None,
         candidates => candidates?,
     };
-    let FoundObjects { objects: candidates, is_certain } = candidates.unwrap_or_default();
+    let FoundObjects { objects: candidates, is_certain, .. } = candidates.unwrap_or_default();
     if let [object] = &candidates[..]
         && is_certain
     {

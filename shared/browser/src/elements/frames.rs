@@ -89,6 +89,8 @@ pub(crate) struct FoundObjects {
     pub(crate) objects: Vec<String>,
     /// Whether there is one, which is without doubt the one that was asked for.
     pub(crate) is_certain: bool,
+    /// What the script says of them beside.
+    pub(crate) facts: Vec<Value>,
 }
 
 /// The isolated world of a frame's document.
@@ -159,7 +161,7 @@ impl Frames {
         self.run(socket, frame, &PAGE, (what, given), until)
     }
 
-    /// The elements that `js/page.js` finds in a frame; `None` if the selector is invalid.
+    /// The elements that `js/page.js` finds in a frame; `None` if it answers null, as for an invalid selector.
     pub(crate) fn elements(
         &mut self,
         socket: &mut TabSocket,
@@ -180,7 +182,9 @@ impl Frames {
         let numbered = items().filter(|item| item["name"].as_str().is_some_and(|name| name.parse::<usize>().is_ok()));
         let objects = numbered.filter_map(|item| item["value"]["objectId"].as_str().map(str::to_owned)).collect();
         let is_certain = items().any(|item| item["name"] == "certain" && item["value"]["value"] == true);
-        Ok(Some(FoundObjects { objects, is_certain }))
+        let facts = items().find(|item| item["name"] == "facts").and_then(|item| item["value"]["value"].as_str());
+        let facts = facts.and_then(|facts| serde_json::from_str(facts).ok()).unwrap_or_default();
+        Ok(Some(FoundObjects { objects, is_certain, facts }))
     }
 
     /// Lets the browser keep the accessibility tree of the page up to date from here on: each question would build it

@@ -20,6 +20,9 @@ pub(crate) struct HiddenControl {
 /// Such controls by their labels: the session and the node id of each label.
 pub(crate) type HiddenControls = HashMap<(Option<String>, i64), HiddenControl>;
 
+/// The maximum number of hidden controls of a frame that are listed.
+const MAX_HIDDEN: usize = 1000;
+
 /// The hidden controls of all frames.
 pub(super) fn hidden_controls(
     frames: &mut Frames,
@@ -45,39 +48,31 @@ fn of_frame(
     frame: &Frame,
     until: Instant,
 ) -> Result<HiddenControls, CommandError> {
-    let found = frames.elements(socket, frame, "hidden-controls", &Value::Null, until)?.unwrap_or_default();
+    let found = frames.elements(socket, frame, "hidden-controls", &json!(MAX_HIDDEN), until)?.unwrap_or_default();
     let mut controls = HiddenControls::new();
     // Each label has its control after it.
-    for pair in found.objects.chunks_exact(2) {
-        let [label, control] = [&pair[0], &pair[1]];
-        let Some(label_id) = Frames::element_id(socket, frame, label, until)? else { continue };
-        let Some(element_id) = Frames::element_id(socket, frame, control, until)? else { continue };
-        let mut on =
-            |object: &str, what| Frames::on(socket, frame.session.as_deref(), object, what, &json!(false), until);
-        let (state, name) = (on(control, "state")?, on(label, "text")?);
-        let control = HiddenControl {
-            element_id,
-            role: role_of(&state),
-            name: name["text"].as_str().unwrap_or_default().to_owned(),
-            states: states_of(&state),
-        };
-        controls.insert((frame.session.clone(), label_id.node), control);
+    for (pair, facts) in found.objects.chunks_exact(2).zip(&found.facts) {
+        let Some(label) = Frames::element_id(socket, frame, &pair[0], until)? else { continue };
+        let Some(element_id) = Frames::element_id(socket, frame, &pair[1], until)? else { continue };
+        let name = facts["name"].as_str().unwrap_or_default().to_owned();
+        let control = HiddenControl { element_id, role: role_of(facts), name, states: states_of(facts) };
+        controls.insert((frame.session.clone(), label.node), control);
     }
     Ok(controls)
 }
 
-fn role_of(state: &Value) -> &'static str {
-    match state["type"].as_str() {
+fn role_of(facts: &Value) -> &'static str {
+    match facts["type"].as_str() {
         Some("file") => "file",
         Some("radio") => "radio",
-        _ if state["role"] == "switch" => "switch",
+        _ if facts["role"] == "switch" => "switch",
         _ => "checkbox",
     }
 }
 
-fn states_of(state: &Value) -> Vec<&'static str> {
-    let disabled = (state["disabled"] == true).then_some("disabled");
-    let checked = match state["checked"].as_bool() {
+fn states_of(facts: &Value) -> Vec<&'static str> {
+    let disabled = (facts["disabled"] == true).then_some("disabled");
+    let checked = match facts["checked"].as_bool() {
         Some(true) => Some("checked"),
         Some(false) => Some("unchecked"),
         None => None,
@@ -91,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_control_has_the_role_and_the_states_of_its_kind() {
-        for (state, role, states) in [
+        for (facts, role, states) in [
             (json!({"type": "file", "checked": null}), "file", vec![]),
             (json!({"type": "radio", "checked": true}), "radio", vec!["checked"]),
             (
@@ -101,7 +96,7 @@ mod tests {
             ),
             (json!({"type": "checkbox", "role": "switch", "checked": false}), "switch", vec!["unchecked"]),
         ] {
-            assert_eq!((role_of(&state), states_of(&state)), (role, states), "{state}");
+            assert_eq!((role_of(&facts), states_of(&facts)), (role, states), "{facts}");
         }
     }
 }

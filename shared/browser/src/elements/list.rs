@@ -96,22 +96,9 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::elements::ElementId;
 
     fn node(role: &'static str, name: &str, url: Option<&str>) -> Node {
-        Node {
-            element_id: ElementId { session: None, frame: "T".into(), node: 1 },
-            role,
-            name: name.into(),
-            value: String::new(),
-            states: vec![],
-            url: url.map(str::to_owned),
-            under: "Part".into(),
-            is_own: true,
-            is_main: true,
-            is_chosen: true,
-            within: None,
-        }
+        Node { url: url.map(str::to_owned), under: "Part".into(), ..Node::shown(role, name) }
     }
 
     #[test]

@@ -187,19 +187,8 @@ mod tests {
     use crate::elements::ElementId;
 
     fn node(role: &'static str, name: &str, frame: &str) -> Node {
-        Node {
-            element_id: ElementId { session: None, frame: frame.into(), node: 1 },
-            role,
-            name: name.into(),
-            value: String::new(),
-            states: vec![],
-            url: None,
-            under: String::new(),
-            is_own: frame == "top",
-            is_main: true,
-            is_chosen: false,
-            within: None,
-        }
+        let element_id = ElementId { session: None, frame: frame.into(), node: 1 };
+        Node { element_id, is_own: frame == "top", ..Node::shown(role, name) }
     }
 
     fn nodes() -> Vec<Node> {

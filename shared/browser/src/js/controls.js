@@ -78,10 +78,10 @@ const visit = (element, inherited) => {
       found.push([element, role, name, value, statesOf(element, role), role === "link" ? String(element.href) : null, under.toWellFormed(), here.isMain, here.isChosen]);
     }
     // A control that does not show is represented by its label.
-    const control = element.localName === "label" ? element.control : null;
-    if (control !== null && /^(checkbox|radio|file)$/.test(control.type) && !control.checkVisibility({ visibilityProperty: true }) && element.checkVisibility({ visibilityProperty: true }) && !represented.has(control)) {
+    const control = element.localName === "label" ? representedBy(element) : null;
+    if (control !== null && !represented.has(control)) {
       represented.add(control);
-      const kind = roleOf(control), name = squeezed(element.textContent || element.getAttribute("aria-label") || element.getAttribute("title")).slice(0, MAX_NAME).toWellFormed();
+      const kind = roleOf(control), name = labelName(element).slice(0, MAX_NAME).toWellFormed();
       if (kind !== "") found.push([control, kind, name, "", statesOf(control, kind), null, under.toWellFormed(), here.isMain, here.isChosen]);
     }
   }

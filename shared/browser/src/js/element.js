@@ -118,7 +118,6 @@ function (action, argument) {
       element.scrollIntoView({ block: argument, inline: "nearest", behavior: "instant" });
       return {};
     }
-    case "text": return { text: squeeze(element.textContent || element.getAttribute("aria-label") || element.getAttribute("title")).slice(0, 2000).toWellFormed() };
     // What covers the middle of the element; null if nothing does.
     case "cover": {
       const { left, top, width, height } = element.getBoundingClientRect();
@@ -176,7 +175,7 @@ function (action, argument) {
       element.focus({ preventScroll: true });
       setNative(argument);
       const isColor = () => view.CSS.supports("color", argument.trim()) && !/^(inherit|initial|unset|revert(-layer)?|currentcolor)$/i.test(argument.trim());
-      const isTaken = argument === "" || (type === "range" ? argument.trim() !== "" && Number.isFinite(Number(argument)) : type === "color" ? isColor() : value() !== "");
+      const isTaken = argument === "" || (type === "range" ? /^-?(\d+(\.\d+)?|\.\d+)(e[-+]?\d+)?$/i.test(argument.trim()) : type === "color" ? isColor() : value() !== "");
       if (!isTaken) {
         setNative(before);
         return { taken: false };

@@ -53,8 +53,9 @@ const noteOf = (more) => {
   if (!state.mores.has(more)) state.mores.set(more, { clicks: 0, done: false, alone: false, restores: false });
   return state.mores.get(more);
 };
-// The same control after the page has drawn it anew.
+// What a control and the one in its place after the page has drawn it anew have in common.
 const signatureOf = (more) => `${keyOf(more)} ${more.className} ${more.parentElement?.className ?? ""}`;
+const isRedrawn = (more, { scope, signature }) => !more.isConnected && loadsMore().some((other) => scope.contains(other) && signatureOf(other) === signature);
 // The largest part that has no other control of this kind.
 const scopeOf = (more, all) => {
   let scope = more;
@@ -76,9 +77,9 @@ const judge = (isLast) => {
       note.restores = true;
     } else if (!isLast) {
       waiting.push([more, note]);
-    } else if (note.scope === main || total <= note.total) {
+    } else if (note.scope === main || total <= note.total || isRedrawn(more, note)) {
       note.done = true;
-      if (!more.isConnected) state.spent.add(signatureOf(more));
+      if (!more.isConnected) state.spent.add(note.signature);
     } else {
       note.alone = true;
       if (!more.isConnected || !shows(more)) state.more += 1;
@@ -93,9 +94,21 @@ const tabsOf = (strip) => [...strip.querySelectorAll("[role=tab]")].filter((tab)
 const strips = () => parts("[role=tablist]").map((strip) => [strip, tabsOf(strip)]).filter(([, tabs]) => tabs.length > 1);
 const isChosen = (tab) => tab.getAttribute("aria-selected") === "true" || tab.matches(".active,.selected");
 // Whether the tab with this index is the selected one; true if the strip does not tell which one is.
-const isShown = ([strip, index]) => {
+const isShown = ({ strip, index }) => {
   const tabs = strip.isConnected ? tabsOf(strip) : [];
   return !tabs.some(isChosen) || chosenOf(tabs) === tabs[index];
+};
+// Where a click has made the page draw the tabs anew, they have been opened as far as those of the same names had, and
+// what is inserted after it goes after the new one.
+const followRedrawn = () => {
+  const all = strips();
+  for (const shown of state.shown) {
+    const [strip, tabs] = all[shown.place] ?? [];
+    if (shown.tab.isConnected || tabs?.map(nameOf).join("\n") !== shown.names.join("\n")) continue;
+    for (const [index, tab] of tabs.entries()) if (shown.seen[index]) state.seen.add(tab);
+    for (const part of state.parts.values()) if (part.anchor === shown.strip) part.anchor = strip;
+    shown.strip = strip;
+  }
 };
 // Some tabs react to the press of a button or to the focus, which a click by a script does not have.
 const press = (tab) => {
@@ -276,12 +289,12 @@ switch (main === null ? null : action) {
       state.sections += 1;
       done += 1;
     }
-    for (const [strip, tabs] of strips()) {
+    for (const [place, [strip, tabs]] of strips().entries()) {
       state.seen.add(chosenOf(tabs));
       const next = tabs.find((tab) => !state.seen.has(tab) && isUsable(tab));
       if (next === undefined) continue;
       state.seen.add(next);
-      state.shown.push([strip, tabs.indexOf(next), next]);
+      state.shown.push({ strip, place, index: tabs.indexOf(next), tab: next, names: tabs.map(nameOf), seen: tabs.map((tab) => state.seen.has(tab)) });
       done += 1;
       click(next);
     }
@@ -296,13 +309,15 @@ switch (main === null ? null : action) {
       done += 1;
       click(fold);
     }
-    const all = loadsMore().filter((more) => !noteOf(more).done && !state.spent.has(signatureOf(more)));
+    // A control that appears after one like it was drawn anew without bringing anything is that one.
+    const isSpent = (more) => !state.mores.has(more) && state.spent.has(signatureOf(more));
+    const all = loadsMore().filter((more) => !isSpent(more) && !noteOf(more).done);
     const apart = all.filter((more) => !noteOf(more).alone);
     const mores = apart.length > 0 ? apart : done === 0 ? all.slice(0, 1) : [];
     const total = mores.length > 0 ? sizeOf(main) : 0;
     for (const more of mores) {
       const note = noteOf(more), scope = note.alone ? main : scopeOf(more, mores);
-      Object.assign(note, { scope, before: scope === main ? total : sizeOf(scope), total });
+      Object.assign(note, { scope, signature: signatureOf(more), before: scope === main ? total : sizeOf(scope), total });
     }
     for (const more of mores) {
       const note = noteOf(more);
@@ -317,17 +332,18 @@ switch (main === null ? null : action) {
       if (!state.leading.has(more)) state.clicked.push([more, note]);
     }
     await afterRepaint();
-    const unmoved = state.shown.filter((shown) => !isShown(shown) && !state.leading.has(shown[2]));
-    for (const [, , tab] of unmoved) click(tab, () => press(tab));
+    const unmoved = state.shown.filter((shown) => !isShown(shown) && !state.leading.has(shown.tab));
+    for (const { tab } of unmoved) click(tab, () => press(tab));
     if (unmoved.length > 0) await afterRepaint();
     return { done, clicked: state.round };
   }
   // Copies the visible content, before the first round and after each round. A section that another one has closed is
   // opened again in a later round. Returns the number of controls whose clicks have brought nothing so far.
   case "copy": {
+    followRedrawn();
     copyTabs();
     for (const shown of state.shown.splice(0)) {
-      if (state.leading.has(shown[2])) continue;
+      if (state.leading.has(shown.tab)) continue;
       if (isShown(shown)) state.tabs += 1;
       else state.missed += 1;
     }

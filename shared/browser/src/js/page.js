@@ -57,14 +57,22 @@ switch (action) {
   case "by-css": {
     try { return roots(document).flatMap((root) => [...root.querySelectorAll(argument)]).slice(0, 20); } catch { return null; }
   }
-  // The controls that do not show and whose label does: each label, and its control after it.
+  // The controls that do not show and whose label does: each label, and its control after it; null if there are none.
+  // `facts` says of each control what it is, as JSON.
   case "hidden-controls": {
-    const shows = (element) => element.checkVisibility({ visibilityProperty: true }), found = new Map();
+    const found = new Map();
     for (const label of roots(document).flatMap((root) => [...root.querySelectorAll("label")])) {
-      const { control } = label;
-      if (control?.localName === "input" && /^(checkbox|radio|file)$/.test(control.type) && !shows(control) && shows(label) && !found.has(control)) found.set(control, label);
+      const control = representedBy(label);
+      if (control !== null && !found.has(control)) found.set(control, label);
     }
-    return [...found].slice(0, 50).flatMap(([control, label]) => [label, control]);
+    if (found.size === 0) return null;
+    const factsOf = ([control, label]) => ({
+      type: control.type, role: control.getAttribute("role"), name: labelName(label),
+      disabled: control.matches(":disabled") || control.closest("[aria-disabled=true],[inert]") !== null,
+      checked: control.type === "file" ? null : control.checked,
+    });
+    const pairs = [...found].slice(0, argument);
+    return Object.assign(pairs.flatMap(([control, label]) => [label, control]), { facts: JSON.stringify(pairs.map(factsOf)) });
   }
   // The elements of the frames that are shown.
   case "frames": {

@@ -243,7 +243,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
         self.visit.ask(script, what, given)
     }
 
-    fn ask_frames(
+    fn ask_inner_frames(
         &mut self,
         script: &'static FrameScript,
         (what, given): (&str, &Value),
@@ -255,12 +255,11 @@ impl StepTarget for WebDriverActor<'_, '_> {
             frames => frames?,
         };
         let mut answers = vec![];
-        for frame in frames {
+        for frame in frames.into_iter().filter(|frame| frame != TOP) {
             match self.visit.ask_in(&frame, script, what, given) {
                 Ok(answer) => answers.push(answer),
                 // The frame is gone or has another document.
-                Err(CommandError::Failed(_)) => continue,
-                Err(CommandError::Late) if frame != TOP => continue,
+                Err(CommandError::Failed(_) | CommandError::Late) => continue,
                 Err(error) => return Err(error),
             }
             if answers.last().is_some_and(is_enough) {

@@ -1,6 +1,6 @@
 //! Writing the changes of a client's files: all of them, or none.
 
-use std::{fs, io, io::Write as _, path::Path};
+use std::{fmt, fs, io, io::Write as _, path::Path};
 
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::Error;
@@ -39,8 +39,29 @@ pub(super) fn write_all(changes: &[Change], remove: bool, records: &Records) -> 
 }
 
 /// What another program did to a file between its reading and its writing.
-const CHANGED: &str = "another program changed it meanwhile";
-const DONE: &str = "another program wrote the same";
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Interference {
+    Changed,
+    WroteTheSame,
+}
+
+impl fmt::Display for Interference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Changed => "another program changed it meanwhile",
+            Self::WroteTheSame => "another program wrote the same",
+        })
+    }
+}
+
+impl std::error::Error for Interference {}
+
+impl Interference {
+    /// The interference that `error` reports.
+    fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
 
 impl Change {
     /// Refuses a file that may not be written: its folder would allow to replace it.
@@ -93,8 +114,8 @@ impl Change {
     fn replace(&self, from: Option<&str>, to: Option<&str>) -> io::Result<()> {
         let check = || match read(&self.path) {
             Ok(now) if now.as_deref() == from => Ok(()),
-            Ok(now) if now.as_deref() == to => Err(io::Error::other(DONE)),
-            _ => Err(io::Error::other(CHANGED)),
+            Ok(now) if now.as_deref() == to => Err(io::Error::other(Interference::WroteTheSame)),
+            _ => Err(io::Error::other(Interference::Changed)),
         };
         let outcome = match to {
             None => check().and_then(|()| fs::remove_file(&self.path)),
@@ -107,13 +128,14 @@ impl Change {
             }
         };
         match outcome {
-            Err(error) if error.to_string() == DONE => Ok(()),
+            Err(error) if Interference::of(&error) == Some(Interference::WroteTheSame) => Ok(()),
             outcome => outcome,
         }
     }
 
     fn failed(&self, error: &io::Error) -> Error {
-        let code = if error.to_string() == CHANGED { CONFIG_CHANGED } else { CANNOT_WRITE };
+        let is_changed = Interference::of(error) == Some(Interference::Changed);
+        let code = if is_changed { CONFIG_CHANGED } else { CANNOT_WRITE };
         code.error(format!("cannot write {}: {error}", self.path.display())).detail("path", self.shown())
     }
 
