@@ -386,6 +386,12 @@ fn deep_wide_and_broken_pages_are_converted() {
     }
 }
 
+#[test]
+fn the_end_tag_of_any_heading_ends_a_heading() {
+    check("<h2>Documentation</h1><p>Lists</p>", "## Documentation\n\nLists\n");
+    check("<body><div><h2>A</h3>b</div><h1>C</h2>d</body>", "## A\n\nb\n\n# C\n\nd\n");
+}
+
 /// The tokenizer restarts when thousands of elements are open, which must not change the result.
 #[test]
 fn unclosed_elements_do_not_change_the_text_around_them() {

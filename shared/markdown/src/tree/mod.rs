@@ -83,7 +83,7 @@ fn read(html: &str, selector: Option<&Selector>) -> (Tree, bool) {
     let mut builder = builder.take();
     // Selectors depend on siblings, which only the standard's tree construction places correctly for
     // overlapping tags.
-    let is_broken = (builder.overlaps || selector.is_some())
+    let is_broken = (builder.overlaps || builder.is_heading_open() || selector.is_some())
         && builder.lost_formatting <= repair::MAX_LOST_FORMATTING
         && !builder.too_deep
         && html.len() <= repair::MAX_PAGE;

@@ -107,6 +107,8 @@ impl Builder {
             return;
         }
         self.overlaps |= tag.is_block() && ended_by.is_formatting();
+        // The standard ends a heading at the end tag of any heading: `<h2>…</h1>`.
+        self.overlaps |= tag.heading_level().is_some() && tag != ended_by;
         for depth in (1..self.open.len()).rev() {
             let at = self.open[depth];
             if at == id {
@@ -119,6 +121,11 @@ impl Builder {
                 return;
             }
         }
+    }
+
+    /// Whether a heading has no end tag, or that of another level.
+    pub(super) fn is_heading_open(&self) -> bool {
+        self.open.iter().any(|&id| self.tree.tag(id).heading_level().is_some())
     }
 
     /// Ends the page.
