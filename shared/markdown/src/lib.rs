@@ -43,13 +43,16 @@ struct Readme;
 
 #[cfg(feature = "training")]
 pub use crate::extract::Examples;
-use crate::tree::Tree;
 pub use crate::{
     chars::count_words,
     decode::decode,
     links::{Links, Relation, links},
     metadata::{Metadata, PageType},
     sign_in::{SignIn, sign_in},
+};
+use crate::{
+    extract::{Labels, Tabs},
+    tree::Tree,
 };
 
 /// The options of a conversion.
@@ -125,8 +128,8 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
 ///
 /// Those of [`convert`].
 pub fn convert_to_text(html: &str, options: &Options<'_>, width: usize) -> Result<(Document, String), Error> {
-    let Content { document, tree, keep, base } = Content::convert(html, options)?;
-    let text = text::text(&tree, &keep, base.as_ref(), width);
+    let Content { document, tree, keep, labels, base } = Content::convert(html, options)?;
+    let text = text::text(&tree, &keep, &labels, base.as_ref(), width);
     if text.trim().is_empty() { Err(Error::EmptyContent) } else { Ok((document, text)) }
 }
 
@@ -136,6 +139,8 @@ struct Content {
     tree: Tree,
     /// Of each node of `tree`: whether it is in the document.
     keep: Vec<bool>,
+    /// The labels of the panels of tabs.
+    labels: Labels,
     /// Links are resolved against it.
     base: Option<Url>,
 }
@@ -149,24 +154,27 @@ impl Content {
         let mut tree = Tree::parse(html, selector.as_ref());
         let base = metadata::base_url(&tree.head, options.base_url);
         let address = metadata::address(&tree, options.base_url);
+        let tabs = Tabs::new(&tree);
         let kind = || extract::kind(&tree, address.as_ref());
         let (mut keep, page_type, mut confidence) = match options.scope {
             Scope::Main => {
-                let content = extract::main_content(&tree, address.as_ref());
+                let content = extract::main_content(&tree, &tabs, address.as_ref());
                 (content.keep, content.kind, Some(hundredths(content.confidence)))
             }
             Scope::Whole => (extract::visible(&tree), kind(), None),
             Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
         };
         let everything = options.scope != Scope::Main;
-        let mut markdown = render::render(&tree, &keep, base.as_ref(), everything);
+        let mut labels = tabs.label(&tree, &mut keep);
+        let mut markdown = render::render(&tree, &keep, &labels, base.as_ref(), everything);
         let mut words = count_words(&markdown);
         let metadata = metadata::read(&tree, base.as_ref());
         if !everything && let Some(html) = structured::fallback(&tree.head, html, words, || extract::words_shown(&tree))
         {
             tree = Tree::parse_generated(&html);
             keep = extract::visible(&tree);
-            markdown = render::render(&tree, &keep, base.as_ref(), false);
+            labels.clear();
+            markdown = render::render(&tree, &keep, &labels, base.as_ref(), false);
             words = count_words(&markdown);
             confidence = None;
         }
@@ -174,7 +182,7 @@ impl Content {
             return Err(Error::EmptyContent);
         }
         let metadata = Metadata { page_type, confidence, ..metadata };
-        Ok(Self { document: Document { metadata, markdown, words }, tree, keep, base })
+        Ok(Self { document: Document { metadata, markdown, words }, tree, keep, labels, base })
     }
 }
 
@@ -206,7 +214,7 @@ fn parse_selector(css: &str) -> Result<lol_html::Selector, Error> {
 /// [`Error::EmptyContent`] if there is no text.
 pub fn convert_generated(html: &str) -> Result<String, Error> {
     let tree = Tree::parse_generated(html);
-    let markdown = render::render(&tree, &extract::visible(&tree), None, true);
+    let markdown = render::render(&tree, &extract::visible(&tree), &Labels::default(), None, true);
     if markdown.is_empty() { Err(Error::EmptyContent) } else { Ok(markdown) }
 }
 

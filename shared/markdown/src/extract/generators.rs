@@ -6,6 +6,7 @@
 
 use super::{
     rules::remove_boilerplate,
+    tabs::Tabs,
     visible::{holds_formula, is_invisible, is_label},
 };
 use crate::{
@@ -72,7 +73,7 @@ static NAMED: [Generator; 20] = [
     Generator {
         names: &["mkdocs"],
         main: &["article.md-content__inner", "@main"],
-        without: &[".headerlink", ".md-content__button", ".md-source-file", ".md-feedback", ".tabbed-labels"],
+        without: &[".headerlink", ".md-content__button", ".md-source-file", ".md-feedback"],
     },
     Generator {
         names: &["mediawiki"],
@@ -141,13 +142,13 @@ static UNNAMED: Generator = Generator {
 const MIN_WORDS: usize = 10;
 
 /// The nodes of the content, if a generator wrote the page.
-pub(super) fn content(tree: &Tree) -> Option<Vec<bool>> {
+pub(super) fn content(tree: &Tree, tabs: &Tabs) -> Option<Vec<bool>> {
     let (main, without) = main(tree)?;
     let mut keep = vec![false; tree.len()];
     let mut id = main.max(1);
     let end = tree.subtree(main).end;
     while id < end {
-        if without.iter().any(|pattern| matches(tree, id, pattern)) || is_absent(tree, id) {
+        if without.iter().any(|pattern| matches(tree, id, pattern)) || is_absent(tree, id, tabs) {
             id = tree.subtree(id).end;
             continue;
         }
@@ -189,8 +190,8 @@ fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
 }
 
 /// Whether a reader does not see a node, and no control on the page shows it: a folded tab is shown by its label.
-fn is_absent(tree: &Tree, id: Id) -> bool {
-    let is_folded = || tree.attr(id, Attr::Role) == Some("tabpanel");
+fn is_absent(tree: &Tree, id: Id, tabs: &Tabs) -> bool {
+    let is_folded = || tree.attr(id, Attr::Role) == Some("tabpanel") || tabs.is_panel(id);
     let is_button = || tree.tag(id) == Tag::Button && is_label(tree, id);
     let is_hidden = tree.node(id).hidden && !is_folded() && !holds_formula(tree, id);
     is_invisible(tree, id) || is_hidden || is_button()
@@ -223,7 +224,7 @@ mod tests {
     /// The text of the content of a page.
     fn text(html: &str) -> Option<String> {
         let tree = Tree::parse(html, None);
-        let keep = content(&tree)?;
+        let keep = content(&tree, &Tabs::new(&tree))?;
         let texts: Vec<&str> = (1..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id).trim()).collect();
         Some(texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" "))
     }

@@ -15,6 +15,7 @@
 //!
 //! 7. [`leads`] adds the lead of an article, and [`extras`] drops links to other articles and the like, if names or
 //!    words make them certain.
+//! 8. [`tabs`] puts the label of a tab before its panel, whatever part of the page is converted.
 //!
 //! For the pages of documentation generators, [`generators`] names the main element, and no model is needed.
 //!
@@ -33,6 +34,7 @@ mod names;
 mod page;
 mod places;
 mod rules;
+mod tabs;
 mod tokens;
 #[cfg(feature = "training")]
 mod training;
@@ -47,6 +49,7 @@ use self::{
 };
 use crate::{metadata::PageType, tag::Tag, tree::Tree};
 
+pub(crate) use self::tabs::{Labels, Tabs};
 #[cfg(feature = "training")]
 pub use self::training::Examples;
 #[cfg(feature = "training")]
@@ -82,21 +85,22 @@ pub(crate) struct MainContent {
 }
 
 /// Chooses the main content of a page.
-pub(crate) fn main_content(tree: &Tree, address: Option<&Url>) -> MainContent {
+pub(crate) fn main_content(tree: &Tree, tabs: &Tabs, address: Option<&Url>) -> MainContent {
     if tree.is_dense(BYTES_A_NODE) {
         return MainContent { keep: visible(tree), kind: PageType::default(), confidence: 0.0 };
     }
-    if let Some(keep) = generators::content(tree) {
+    if let Some(keep) = generators::content(tree, tabs) {
         return MainContent { keep, kind: PageType::Documentation, confidence: GENERATED };
     }
     let blocks = Blocks::new(tree);
     let Prediction { probabilities, kind } = choose::predict(tree, &blocks, address);
     let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, probabilities);
-    rules::drop_messages(tree, &blocks, &mut chosen);
+    rules::drop_messages(tree, &blocks, tabs, &mut chosen);
     rules::complete(tree, &blocks, &mut chosen, rules::is_item);
     rules::complete(tree, &blocks, &mut chosen, |tag| matches!(tag, Tag::Ul | Tag::Ol));
     rules::choose_images(&blocks, &mut chosen);
     rules::choose_code(tree, &blocks, &mut chosen);
+    tabs.choose_code(tree, &blocks, &mut chosen);
     rules::choose_headings(tree, &blocks, &mut chosen);
     if matches!(kind, PageType::Article | PageType::Documentation | PageType::Forum) {
         rules::drop_last_heading(tree, &blocks, &mut chosen);
@@ -136,14 +140,14 @@ mod tests {
     #[test]
     fn a_dense_page_is_kept_as_a_whole() {
         let tree = Tree::parse(&"<p>a".repeat(30_000), None);
-        assert_eq!(main_content(&tree, None).keep, vec![true; tree.len()]);
+        assert_eq!(main_content(&tree, &Tabs::new(&tree), None).keep, vec![true; tree.len()]);
     }
 
     #[test]
     fn breaks_are_kept_with_the_text_around_them() {
         let text = "High water comes twice a day, and so does low water, at the pier and in the harbour.";
         let tree = Tree::parse(&format!("<article><p>{text}<br>{text}</p></article>"), None);
-        let MainContent { keep, .. } = main_content(&tree, None);
+        let MainContent { keep, .. } = main_content(&tree, &Tabs::new(&tree), None);
         assert!((1..tree.len()).filter(|&id| tree.tag(id) == Tag::Br).all(|id| keep[id]));
     }
 }

@@ -4,6 +4,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::{
     blocks::Blocks,
+    tabs::Tabs,
     visible::{is_label, is_unseen, visible},
 };
 use crate::{
@@ -191,9 +192,12 @@ pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
 }
 
 /// Drops blocks that are hidden by themselves: messages that a script shows, such as "Sent!". Blocks inside of a
-/// hidden element, such as a folded panel, are left to the model.
-pub(super) fn drop_messages(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
-    let is_message = |at: usize| tree.node(blocks.list[at].container).hidden;
+/// hidden element, such as a folded panel, are left to the model, and so is the panel of a tab.
+pub(super) fn drop_messages(tree: &Tree, blocks: &Blocks, tabs: &Tabs, chosen: &mut [bool]) {
+    let is_message = |at: usize| {
+        let container = blocks.list[at].container;
+        tree.node(container).hidden && !tabs.is_panel(container)
+    };
     let messages: Vec<usize> = (0..chosen.len()).filter(|&at| chosen[at] && is_message(at)).collect();
     if !messages.is_empty() {
         let visible = visible(tree);
@@ -335,7 +339,7 @@ mod tests {
             let tree = Tree::parse(page, None);
             let blocks = Blocks::new(&tree);
             let mut chosen = vec![true; blocks.list.len()];
-            drop_messages(&tree, &blocks, &mut chosen);
+            drop_messages(&tree, &blocks, &Tabs::new(&tree), &mut chosen);
             chosen
         };
         assert_eq!(left("<p>high water twice a day<p hidden>Sent!<div hidden><p>Why?</div>"), [true, false, true]);

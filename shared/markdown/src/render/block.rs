@@ -12,6 +12,9 @@ impl Renderer<'_> {
     /// Writes a block element.
     pub(super) fn block(&mut self, id: Id) {
         let tag = self.tree.tag(id);
+        if let Some(label) = self.labels.get(&id) {
+            self.label(label);
+        }
         if let Some(label) = self.notes.notes.remove(&id) {
             self.lines.open(&Container::Note(&label));
             self.last_list = None;
@@ -64,6 +67,16 @@ impl Renderer<'_> {
             }
             _ => self.blocks(id),
         }
+    }
+
+    /// Writes the label of a tab before what it shows.
+    fn label(&mut self, label: &str) {
+        let mut inline = Inline::new();
+        inline.open(Mark::Strong);
+        inline.text(label);
+        inline.close();
+        let text = self.write(inline, Place::Paragraph);
+        self.lines_of(&text);
     }
 
     /// Writes a disclosure element as HTML around Markdown; one without a summary or content as blocks, and one

@@ -37,26 +37,28 @@ use self::{
     notes::Notes,
 };
 use crate::{
+    extract::Labels,
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
     urls,
 };
 
-/// Renders the nodes of `tree` that `keep` marks; links are resolved against `base`. With `everything`, empty
-/// blocks and links are written, too.
-pub(crate) fn render(tree: &Tree, keep: &[bool], base: Option<&Url>, everything: bool) -> String {
+/// Renders the nodes of `tree` that `keep` marks; links are resolved against `base`, and elements with a label follow it.
+/// With `everything`, empty blocks and links are written, too.
+pub(crate) fn render(tree: &Tree, keep: &[bool], labels: &Labels, base: Option<&Url>, everything: bool) -> String {
     let mut keep = keep.to_vec();
     let notes = Notes::find(tree, &mut keep);
     let keep = &*keep;
     let mut has_block = vec![false; tree.len()];
     for id in (1..tree.len()).rev() {
-        if keep[id] && (has_block[id] || tree.tag(id).is_block()) {
+        if keep[id] && (has_block[id] || tree.tag(id).is_block() || labels.contains_key(&id)) {
             has_block[tree.parent(id)] = true;
         }
     }
     let mut renderer = Renderer {
         tree,
         keep,
+        labels,
         base,
         everything,
         has_block,
@@ -75,6 +77,7 @@ const MAX_PARAGRAPH: usize = 1 << 16;
 struct Renderer<'t> {
     tree: &'t Tree,
     keep: &'t [bool],
+    labels: &'t Labels,
     base: Option<&'t Url>,
     /// Whether what is empty is written too.
     everything: bool,
@@ -104,7 +107,7 @@ impl<'t> Renderer<'t> {
     }
 
     fn breaks_line(&self, id: Id) -> bool {
-        self.tree.tag(id).is_block() || self.has_block[id]
+        self.tree.tag(id).is_block() || self.has_block[id] || self.labels.contains_key(&id)
     }
 
     /// Writes the content of a node as blocks.
@@ -237,14 +240,14 @@ impl<'t> Renderer<'t> {
 #[cfg(test)]
 fn rendered(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, &vec![true; tree.len()], None, true)
+    render(&tree, &vec![true; tree.len()], &Labels::default(), None, true)
 }
 
 /// The main content of a page, which is all of it, as Markdown.
 #[cfg(test)]
 fn rendered_content(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, &vec![true; tree.len()], None, false)
+    render(&tree, &vec![true; tree.len()], &Labels::default(), None, false)
 }
 
 #[cfg(test)]
@@ -261,7 +264,7 @@ mod tests {
     fn only_kept_nodes_are_written() {
         let tree = Tree::parse("<p>a</p><p>b</p>", None);
         let keep: Vec<_> = (0..tree.len()).map(|id| id == ROOT || tree.subtree(3).contains(&id)).collect();
-        assert_eq!(render(&tree, &keep, None, false), "b\n");
+        assert_eq!(render(&tree, &keep, &Labels::default(), None, false), "b\n");
     }
 
     #[test]
