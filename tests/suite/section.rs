@@ -243,6 +243,14 @@ fn a_section_of_which_nothing_is_fetched_is_an_error() {
     let line = fetch().arg("--jsonl").run_raw();
     assert_eq!(line.status.code(), Some(1));
     assert_eq!(serde_json::from_slice::<Value>(&line.stdout).unwrap()["verdict"], "failed");
+    let forbidden = site.url("/docs/private/b");
+    let refused = project.tool("http-fetch").args(["--url", &forbidden, "--section", "--kb-root", "kb"]).run();
+    let error = refused.error("START_REFUSED");
+    assert!(
+        error["message"].as_str().unwrap().ends_with("/docs/private/b is refused: robots.txt disallows it"),
+        "{error}"
+    );
+    assert_eq!(with(&report(&error["details"]), "refused"), BTreeSet::from([forbidden]));
     // The site does not answer, before and after pages of it were saved.
     let offline = || fetch().env("http_proxy", "http://127.0.0.1:9").run();
     offline().error("NAVIGATION_FAILED");
@@ -301,14 +309,15 @@ fn the_browser_keeps_to_the_section_and_to_robots_txt() {
     let fetch = |path: &str| {
         let (url, prefix) = (site.url(path), site.url("/docs/"));
         let section = ["--url", &url, "--section", "--prefix", &prefix, "--depth", "0", "--kb-root", "kb"];
-        let fetched = project.tool("http-fetch").args(section).run();
-        report(fetched.answer())[&url].clone()
+        (url.clone(), project.tool("http-fetch").args(section).run())
     };
-    let shown = fetch("/docs/shell/data");
+    let (url, fetched) = fetch("/docs/shell/data");
+    let shown = report(fetched.answer())[&url].clone();
     assert_eq!((&shown["verdict"], &shown["via"]), (&json!("added"), &json!("browser")), "{shown}");
     let text = fs::read_to_string(shown["file_path"].as_str().unwrap()).unwrap();
     assert!(text.contains("the data of the shell"), "{text}");
-    let left = fetch("/docs/shell/leave");
+    let (url, refused) = fetch("/docs/shell/leave");
+    let left = report(&refused.error("START_REFUSED")["details"])[&url].clone();
     let reason = left["reason"].as_str().unwrap();
     assert_eq!(left["verdict"], "refused", "{left}");
     assert!(reason.contains("/docs/private/a") && reason.contains("robots.txt disallows it"), "{left}");

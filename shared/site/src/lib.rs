@@ -38,5 +38,5 @@ pub use load::{Browser, LoadMethod, Loaded, UseBrowser, open};
 pub use plan::{Planned, plan};
 pub use refetch::Refetch;
 pub use scope::Scope;
-pub use section::{Fetched, SectionRequest, fetch};
+pub use section::{Fetched, START_REFUSED, SectionRequest, fetch};
 pub use site::WAIT_TOO_LONG;

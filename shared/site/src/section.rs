@@ -16,7 +16,7 @@ use ragmaker_address::codes::HTTP_ERROR;
 use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Header, Listed};
 use ragmaker_http::Client;
 use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
-use ragmaker_tool::Error;
+use ragmaker_tool::{Code, Error};
 use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
@@ -30,8 +30,14 @@ use crate::{
     site::Site,
     soft_404::SoftNotFound,
     state::{CrawlState, JournalEntry},
-    visit::{Context, Known, visit},
+    visit::{Context, Known, VisitOutcome, Visited, visit},
 };
+
+/// The start page of a section is refused, and no page was fetched.
+pub const START_REFUSED: Code = Code::new(
+    "START_REFUSED",
+    "Start at another page. A section keeps to robots.txt and to its prefix; fetched without section, a single page does not.",
+);
 
 /// After so many failures in a row, it is found out whether the site is down.
 const DOWN: usize = 5;
@@ -160,6 +166,17 @@ pub fn fetch(
     let fetched = ended(run, left, start_error)?;
     name_after(wanted.start, catalog)?;
     Ok(fetched)
+}
+
+/// Why the start page is refused, if it is.
+fn start_refusal(visited: &Visited) -> Option<Error> {
+    match &visited.outcome {
+        VisitOutcome::Page(PageResult { url, verdict: PageVerdict::Refused, reason, .. }) => {
+            let reason = reason.as_deref().unwrap_or_default();
+            Some(START_REFUSED.error(format!("the start page {url} is refused: {reason}")))
+        }
+        _ => None,
+    }
 }
 
 /// The answer of `run`, or the error of the start page if no page was fetched.
@@ -328,7 +345,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         let mut state = section.state();
         let found = state.enqueue(found, section.context.scope);
         if key(&url) == key(wanted.start) {
-            state.start_error.clone_from(&visited.error);
+            state.start_error = visited.error.clone().or_else(|| start_refusal(&visited));
         }
         if let Err(error) = state.end(&url, visited, found) {
             state.error.get_or_insert(error);

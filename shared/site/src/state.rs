@@ -119,7 +119,8 @@ impl<'a> CrawlState<'a> {
     }
 
     /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's
-    /// index: servers show `/docs/index.html` as `/docs/`, too.
+    /// index: servers show `/docs/index.html` as `/docs/`, too. mdBook has the text of the folder under the name of the
+    /// first chapter as well, such as `title-page.html`.
     fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
         let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
             return false;
@@ -130,7 +131,7 @@ impl<'a> CrawlState<'a> {
         };
         match name {
             "" => INDEXES.iter().any(|index| is_same(&format!("{url}{index}"))),
-            name => INDEXES.contains(&name) && is_same(&format!("{folder}/")),
+            _ => is_same(&format!("{folder}/")),
         }
     }
 

@@ -10,7 +10,7 @@
 //! - pages 37 and 137: answer 429 with `Retry-After` when they are asked first
 //! - page 45: HTML that is labelled as Markdown
 //! - pages 62 to 68: name their Markdown by a `Link` header or an element; that of page 67 is shorter than the page
-//! - `/docs/index.html`: page 0 again
+//! - `/docs/index.html`, `/docs/title-page.html`: page 0 again
 //! - `/docs/old/N`: redirects to page N for good
 //! - `/docs/go-out`, `/docs/go-private`, `/docs/round`: redirects out of the section, into what is disallowed, and in a
 //!   circle
@@ -231,7 +231,7 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         let added = if changes.edited.contains(&number) { "\nOne more sentence.\n" } else { "" };
         return self::text("text/markdown; charset=utf-8", text + added);
     }
-    let place = if path == "/docs/index.html" { "/docs/" } else { path };
+    let place = if matches!(path, "/docs/index.html" | "/docs/title-page.html") { "/docs/" } else { path };
     let Some(number) = (0..PAGES).find(|number| self::path(*number) == place) else {
         if path.starts_with("/docs-old/") || path.starts_with("/docs/private/") {
             return page("Old", &prose(path, 4));
@@ -306,6 +306,7 @@ fn body(number: usize, edited: bool, framed: bool) -> String {
     if number == 0 {
         for other in [
             "/docs/index.html",
+            "/docs/title-page.html",
             "/docs/old/5",
             "/docs/old/6",
             "/docs/go-out",

@@ -117,6 +117,7 @@ impl Tool for Args {
             codes::LOGIN_REQUIRED,
             codes::NOT_A_PAGE,
             ragmaker_site::WAIT_TOO_LONG,
+            ragmaker_site::START_REFUSED,
         ],
         &[ragmaker_knowledge::EMPTY_CONTENT, ragmaker_text::NOT_TEXT, OFFSET_BEYOND_END],
         &[
