@@ -72,6 +72,8 @@ impl Renderer<'_> {
         let first = inside.next();
         let last = inside.last().or(first);
         let [first, last] = [first, last].map(|id| id.map_or("", |id| self.tree.text(id)));
+        // The end tag may be indented.
+        let last = last.trim_end_matches([' ', '\t']);
         self.everything && self.tree.is_fragment() && first.starts_with('\n') && last.ends_with('\n')
     }
 
@@ -148,6 +150,7 @@ mod tests {
         assert_eq!(rendered("<div>\n<p>b</p>\n</div>"), "<div>\n\nb\n\n</div>\n");
         let table = "<table>\n<tr>\n<td>\na\n</td>\n</tr>\n</table>\n";
         assert_eq!(rendered(table), table);
+        assert_eq!(rendered("<table>\n  <tr>\n    <td>\n      a\n    </td>\n  </tr>\n</table>"), table);
         // What is written as part of a page.
         assert_eq!(rendered("<div class=x>\n<p>b</p>\n</div>"), "b\n");
         assert_eq!(rendered("<div><p>b</p></div>"), "b\n");
