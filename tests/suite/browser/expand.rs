@@ -93,7 +93,8 @@ fn a_list_of_addresses_has_the_pages_that_were_asked_for() {
 }
 
 /// Asserts that a page whose controls lead elsewhere is saved itself, with what its other controls show; that a control
-/// which brings nothing is clicked no more, and what a control hides again is shown; and that tabs count if they opened, also where the page draws them anew.
+/// which brings nothing is clicked no more, and what a control hides again is shown; and that tabs count if they opened,
+/// also where the page draws them anew.
 pub(crate) fn assert_kept(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
     const FOLD: &str = "The lead line hangs in the wheelhouse";
     let expanded = |page: &str| -> (Value, String) {

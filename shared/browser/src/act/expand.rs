@@ -58,7 +58,7 @@ pub(crate) trait ExpandPage: StepTarget {
         Ok(Expanded::default())
     }
 
-    /// Expands the page without the controls `avoided`. `clicked` has what the last round clicked.
+    /// Expands the page without the controls `avoided`. `clicked` is set to what the last round clicked.
     fn expanded(
         &mut self,
         expand: Expand,

@@ -89,7 +89,7 @@ pub(crate) struct FoundObjects {
     pub(crate) objects: Vec<String>,
     /// Whether there is one, which is without doubt the one that was asked for.
     pub(crate) is_certain: bool,
-    /// What the script says of them beside.
+    /// What else the script says of the elements.
     pub(crate) facts: Vec<Value>,
 }
 

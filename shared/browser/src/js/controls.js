@@ -48,7 +48,7 @@ const shownValue = (element) => {
 };
 const statesOf = (element, role) => {
   const states = [], is = (name) => element.getAttribute(`aria-${name}`);
-  if (element.matches(":disabled") || element.closest("[aria-disabled=true]") !== null) states.push("disabled");
+  if (isDisabled(element)) states.push("disabled");
   if (/^(checkbox|radio|switch|menuitemcheckbox|menuitemradio)$/.test(role)) {
     states.push(element.indeterminate === true || is("checked") === "mixed" ? "mixed" : (element.checked ?? is("checked") === "true") ? "checked" : "unchecked");
   } else if (/^(option|tab|treeitem)$/.test(role) && (element.selected === true || is("selected") === "true")) {

@@ -68,7 +68,7 @@ switch (action) {
     if (found.size === 0) return null;
     const factsOf = ([control, label]) => ({
       type: control.type, role: control.getAttribute("role"), name: labelName(label),
-      disabled: control.matches(":disabled") || control.closest("[aria-disabled=true],[inert]") !== null,
+      disabled: isDisabled(control),
       checked: control.type === "file" ? null : control.checked,
     });
     const pairs = [...found].slice(0, argument);

@@ -14,6 +14,7 @@ const representedBy = (label) => {
   const shows = (element) => element.checkVisibility({ visibilityProperty: true }), control = label.control ?? null;
   return control?.localName === "input" && /^(checkbox|radio|file)$/.test(control.type) && !shows(control) && shows(label) ? control : null;
 };
+const isDisabled = (element) => element.matches(":disabled") || element.closest("[aria-disabled=true],[inert]") !== null;
 const labelName = (label) => [label.textContent, label.getAttribute("aria-label"), label.getAttribute("title")].map(squeezed).find(Boolean)?.slice(0, 2000).toWellFormed() ?? "";
 // An empty href is the URL of the page itself: without a script, a click reloads the page.
 const STAYS = /^(#|javascript:)/, STAYS_OR_EMPTY = /^(#|javascript:|$)/;

@@ -49,6 +49,7 @@ struct Tab {
 /// The tabs of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Tabs {
+    /// Sorted by the panel.
     list: Vec<Tab>,
 }
 
@@ -63,6 +64,7 @@ impl Tabs {
             tabs.drop_single();
             parts.add_in_order(tree, &mut tabs);
         }
+        tabs.list.sort_unstable_by_key(|tab| tab.panel);
         tabs
     }
 
@@ -77,7 +79,7 @@ impl Tabs {
 
     /// Whether a tab shows the element.
     pub(super) fn is_panel(&self, id: Id) -> bool {
-        self.list.iter().any(|tab| tab.panel == id)
+        self.list.binary_search_by_key(&id, |tab| tab.panel).is_ok()
     }
 
     /// Chooses the code in the panels of a strip if the code in one of them is chosen: it is the same for another
@@ -181,10 +183,9 @@ impl Parts {
     fn find(tree: &Tree) -> Self {
         let mut parts = Self::default();
         let mut radios = HashSet::default();
-        for id in 1..tree.len() {
+        for id in (1..tree.len()).filter(|&id| tree.tag(id) != Tag::Text) {
             let tag = tree.tag(id);
             match tree.attr(id, Attr::Role) {
-                _ if tag == Tag::Text => {}
                 Some("tab") => parts.tabs.push(id),
                 Some("tabpanel") => parts.panels.push(id),
                 _ if tag == Tag::Input && tree.attr(id, Attr::Type) == Some("radio") => {
