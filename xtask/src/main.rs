@@ -15,6 +15,7 @@ mod grid;
 mod installed;
 mod model;
 mod new_tool;
+mod node;
 mod npm;
 mod pictures;
 mod process;

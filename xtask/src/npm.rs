@@ -3,12 +3,14 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use anyhow::{Context, ensure};
 
-use crate::process::{needed, root, run_visibly};
+use crate::{
+    node::npm,
+    process::{root, run_visibly},
+};
 
 /// The manifest for npm, in a folder of tests/ and, after the installation, in the one of target/.
 const MANIFEST: &str = "package.json";
@@ -32,15 +34,14 @@ impl List {
         if self.is_installed(&folder) {
             return Ok(());
         }
-        let npm = needed("npm", "Node.js 20 or later").context(self.failure)?;
+        let mut install = npm().context(self.failure)?;
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         // Only the scripts of packages that need theirs are run.
         fs::copy(self.pinned(), folder.join(MANIFEST)).context("cannot copy the list of packages")?;
-        let mut install = Command::new(&npm);
         install.args(["install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund"]);
         run_visibly(install.current_dir(&folder)).context("npm could not install them").context(self.failure)?;
         if !self.with_scripts.is_empty() {
-            let mut rebuild = Command::new(npm);
+            let mut rebuild = npm().context(self.failure)?;
             rebuild.arg("rebuild").args(self.with_scripts).current_dir(&folder);
             run_visibly(&mut rebuild).context("npm could not finish their installation").context(self.failure)?;
         }

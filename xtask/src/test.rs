@@ -64,10 +64,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 /// The steps in order: quick checks first, tests last, so that cargo's own summary ends the run.
 fn plan(arguments: &Arguments) -> Vec<Step> {
     let filter = arguments.filter.clone();
-    let (whole, clients) = (filter.is_none(), arguments.clients);
+    let whole = filter.is_none();
     let mut steps: Vec<Step> = vec![];
     if whole {
-        steps.push(("required programs", Box::new(move || required(clients))));
+        steps.push(("required programs", Box::new(required)));
         steps.push(("formatting", Box::new(|| linted("fmt", "rustfmt", &["fmt", "--all", "--check"]))));
         steps.push(("discovery.json", Box::new(|| generate::run("discovery", true))));
         steps.push(("documents", Box::new(|| generate::run("docs", true))));
@@ -75,7 +75,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     }
     steps.push(("browser", Box::new(setup::run)));
     steps.push(("other programs of the tests", Box::new(setup::for_tests)));
-    if clients {
+    if arguments.clients {
         steps.push(("clients", Box::new(clients::install)));
     }
     if whole {
@@ -99,7 +99,7 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
         repeat::tests(&[&arguments[..], filter.as_slice()].concat(), &[], None)
     };
     steps.push(("tests", Box::new(test)));
-    if clients {
+    if arguments.clients {
         let filter = arguments.filter.clone();
         steps.push(("tests with clients", Box::new(move || with_clients(filter.as_deref()))));
     }
@@ -128,13 +128,10 @@ fn plan(arguments: &Arguments) -> Vec<Step> {
     steps
 }
 
-/// Names all programs that are missing before anything is built. What a package manager or rustup can
-/// install is not among them.
-fn required(clients: bool) -> anyhow::Result<()> {
+/// Names all programs that are missing before anything is built. What a package manager, pip or rustup
+/// can install is not among them.
+fn required() -> anyhow::Result<()> {
     let mut programs = vec![("git", "Git")];
-    if clients {
-        programs.extend([("node", "Node.js 20 or later"), ("npm", "npm, which comes with Node.js")]);
-    }
     if env::var_os("CI").is_some() {
         programs.push(("python3", "Python 3.10 or later"));
     }

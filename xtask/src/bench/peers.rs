@@ -10,15 +10,17 @@ use anyhow::{Context, ensure};
 use ragmaker_packages::is_root;
 use serde_json::json;
 
-use crate::process::{line, needed, quiet};
+use crate::{
+    node::{node, npm},
+    process::{line, quiet},
+};
 
 /// The name of the peers' sessions.
 const SESSION: &str = "ragmaker-bench";
 
 /// Installs the newest version of `package` from npm below `folder`, or updates an earlier installation.
 fn install(package: &str, prefix: &Path) -> anyhow::Result<()> {
-    let npm = needed("npm", "Node.js")?;
-    let mut install = Command::new(npm);
+    let mut install = npm()?;
     install.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(prefix).arg(format!("{package}@latest"));
     quiet(&format!("installing {package} from npm"), &mut install)
 }
@@ -76,7 +78,7 @@ pub(super) struct PlaywrightCli {
 impl PlaywrightCli {
     /// Installs the newest version from npm beside `folder`, and opens its browser.
     pub(super) fn find(folder: &Path, chromium: &Path) -> anyhow::Result<Self> {
-        let node = needed("node", "Node.js")?;
+        let node = node()?.get_program().into();
         let folder = folder.with_file_name("playwright-cli");
         install("@playwright/cli", &folder)?;
         let args: &[&str] = if is_root() { &["--no-sandbox"] } else { &[] };

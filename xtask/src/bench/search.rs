@@ -21,7 +21,10 @@ use super::{
     harness::{median, percentile, verdict},
     release_build,
 };
-use crate::process::{needed, quiet, root, ticking};
+use crate::{
+    node::{node, npm},
+    process::{quiet, root, ticking},
+};
 
 /// The npm packages for the comparison, with a runtime that needs no compiler because its `SQLite` is built in.
 const QMD: [&str; 2] = ["@tobilu/qmd@2.8.3", "bun@1"];
@@ -209,10 +212,10 @@ impl Qmd {
         let script = folder.join("node_modules/@tobilu/qmd/dist/cli/qmd.js");
         let bun = folder.join("node_modules/.bin/bun");
         if !script.exists() || !bun.exists() {
-            let mut install = Command::new(needed("npm", "Node.js")?);
+            let mut install = npm()?;
             install.args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix"]).arg(folder).args(QMD);
             quiet("installing qmd from npm", &mut install)?;
-            let mut finish = Command::new(needed("node", "Node.js")?);
+            let mut finish = node()?;
             quiet("finishing bun", finish.arg("install.js").current_dir(folder.join("node_modules/bun")))?;
         }
         Ok(Self { bun, script, home: folder.join("qmd-home") })
