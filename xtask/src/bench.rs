@@ -22,7 +22,10 @@ use std::path::PathBuf;
 
 use argh::FromArgs;
 
-use crate::process::{cargo, quiet, root};
+use crate::{
+    cargo::cargo,
+    process::{quiet, root},
+};
 
 /// Compare the tools with other programs: medians, ratios and goals.
 #[derive(FromArgs)]

@@ -9,8 +9,9 @@ use std::{
 use anyhow::{Context, ensure};
 
 use crate::{
+    cargo::cargo,
     node::npm,
-    process::{cargo, quiet, root, run_visibly},
+    process::{quiet, root, run_visibly},
     python::environment,
 };
 

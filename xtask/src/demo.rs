@@ -16,7 +16,8 @@ use ragmaker_tests::site::Site;
 
 use self::shell::Shell;
 use crate::{
-    process::{cargo, quiet, root},
+    cargo::cargo,
+    process::{quiet, root},
     setup,
 };
 

@@ -3,7 +3,7 @@
 
 use argh::FromArgs;
 
-use crate::process::{cargo, run_visibly};
+use crate::{cargo::cargo, process::run_visibly};
 
 /// The tasks whose arguments another program parses, which also prints their help.
 const FORWARDED: [&str; 2] = ["dist", "package"];

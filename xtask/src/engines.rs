@@ -6,7 +6,8 @@ use std::process::Command;
 use anyhow::Context;
 
 use crate::{
-    process::{cargo, quiet, root, run_visibly},
+    cargo::cargo,
+    process::{quiet, root, run_visibly},
     python::environment,
     setup,
 };

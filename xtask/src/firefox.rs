@@ -3,8 +3,9 @@
 use anyhow::Context;
 
 use crate::{
+    cargo::cargo,
     grid,
-    process::{cargo, root, run_visibly},
+    process::{root, run_visibly},
     setup,
 };
 

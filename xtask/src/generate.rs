@@ -4,7 +4,7 @@
 
 use argh::FromArgs;
 
-use crate::process::{cargo, run_visibly};
+use crate::{cargo::cargo, process::run_visibly};
 
 /// Write every discovery.json from the tools' own argument definitions.
 #[derive(FromArgs)]

@@ -6,11 +6,7 @@ use anyhow::Context;
 use argh::FromArgs;
 use ragmaker_tests::grid::{Grid, JAR, Settings};
 
-use crate::{
-    npm::List,
-    process::{cargo, run_visibly},
-    setup,
-};
+use crate::{cargo::cargo, npm::List, process::run_visibly, setup};
 
 /// Start a Selenium Grid on this machine: a hub and nodes with Chromium.
 #[derive(FromArgs)]

@@ -8,7 +8,10 @@ use std::{
 use anyhow::Context;
 use ragmaker_project::programs::on_path;
 
-use crate::process::{cargo, quiet, root};
+use crate::{
+    cargo::cargo,
+    process::{quiet, root},
+};
 
 /// The program of the package `name`, which is installed in this version if there is none on PATH.
 ///

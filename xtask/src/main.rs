@@ -2,6 +2,7 @@
 
 mod bench;
 mod book;
+mod cargo;
 mod clients;
 mod conformance;
 mod demo;

@@ -4,7 +4,8 @@
 use anyhow::Context;
 
 use crate::{
-    process::{cargo, root, run_visibly},
+    cargo::cargo,
+    process::{root, run_visibly},
     python::environment,
 };
 

@@ -9,7 +9,10 @@ use std::{
 use anyhow::{Context, ensure};
 use argh::FromArgs;
 
-use crate::process::{cargo, root, run_visibly};
+use crate::{
+    cargo::cargo,
+    process::{root, run_visibly},
+};
 
 /// Write the files of a new tool and add it to the list of tools.
 #[derive(FromArgs)]

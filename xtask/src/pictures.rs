@@ -15,8 +15,9 @@ use argh::FromArgs;
 use serde_json::Value;
 
 use crate::{
+    cargo::cargo,
     demo,
-    process::{cargo, quiet, root},
+    process::{quiet, root},
 };
 
 /// Write docs/pictures/knowledge-base.webp: gathers the sample site and takes a screenshot of its page.

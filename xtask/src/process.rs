@@ -13,18 +13,9 @@ use std::{
 use anyhow::{Context, bail, ensure};
 use ragmaker_project::programs::on_path;
 
-use crate::node::with_path;
-
 /// The repository's root.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the repository")
-}
-
-/// The cargo that runs this task, in the repository's root. What it runs finds the Node.js that was installed.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(arguments).current_dir(root());
-    with_path(cargo)
 }
 
 /// Runs `command` with this process's own input and output, its line printed before.

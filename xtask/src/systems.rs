@@ -10,7 +10,10 @@ use std::{
 use anyhow::ensure;
 use ragmaker_project::programs::on_path;
 
-use crate::process::{cargo, quiet, root, run_visibly};
+use crate::{
+    cargo::cargo,
+    process::{quiet, root, run_visibly},
+};
 
 /// The target whose executables run under Wine.
 const WINDOWS: &str = "x86_64-pc-windows-gnu";

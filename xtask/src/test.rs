@@ -11,8 +11,10 @@ use argh::FromArgs;
 use ragmaker_project::programs::on_path;
 
 use crate::{
-    book, clients, conformance, deny, dist, engines, firefox, generate, grid, model,
-    process::{cargo, needed, run_visibly},
+    book,
+    cargo::cargo,
+    clients, conformance, deny, dist, engines, firefox, generate, grid, model,
+    process::{needed, run_visibly},
     repeat, setup, systems,
 };
 

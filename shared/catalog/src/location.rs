@@ -44,7 +44,13 @@ pub(crate) fn locate(
     let CatalogArgument::KnowledgeBase(root) = named else {
         return confined(&roots, &named.file(), access);
     };
-    let root = roots.place_or_missing(&root.to_string_lossy())?.path();
+    let text = root.to_string_lossy();
+    let root = match access {
+        Access::Read => roots.place_or_missing(&text)?,
+        // The refusal names the roots that may be written. The root of the project may be a knowledge base as well.
+        Access::Write => roots.place_or_missing(&text).or_else(|_| roots.place_to_write(&text))?,
+    };
+    let root = root.path();
     confined(&roots, &knowledge_base::catalog_of(&root), access)
 }
 
@@ -188,6 +194,9 @@ mod tests {
             for (root, file) in [(Some("../kb"), None), (None, Some("../c.json")), (Some("/"), None)] {
                 let error = locate(root, file, access).unwrap_err();
                 assert!(error.is(ragmaker_files::PATH_NOT_ALLOWED), "{error}");
+                let rule = error.details()["rule"].as_str().unwrap();
+                let expected = if access == Access::Read { "reads stay" } else { "writes stay" };
+                assert!(rule.starts_with(expected), "{rule}");
             }
         }
     }

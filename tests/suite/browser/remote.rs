@@ -30,7 +30,12 @@ pub(super) struct Server {
 }
 
 impl Server {
+    /// It may lose the race for the port that it chose, so three attempts are made.
     pub(super) fn start() -> Self {
+        (0..3).find_map(|_| Self::attempt()).expect("the driver says its port")
+    }
+
+    fn attempt() -> Option<Self> {
         let program = std::env::var("RAGMAKER_CHROMEDRIVER").unwrap_or_else(|_| "chromedriver".into());
         let mut process =
             Command::new(program).arg("--port=0").stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
@@ -39,7 +44,10 @@ impl Server {
             line.strip_prefix("ChromeDriver was started successfully on port ")?.trim_end_matches('.').parse().ok()
         });
         thread::spawn(move || lines.for_each(drop));
-        Self { process, port: port.expect("the driver says its port") }
+        if port.is_none() {
+            process.wait().unwrap();
+        }
+        Some(Self { process, port: port? })
     }
 
     fn url(&self) -> String {

@@ -15,7 +15,8 @@ use super::{
     memory::peak,
 };
 use crate::{
-    process::{cargo, quiet, root, ticking},
+    cargo::cargo,
+    process::{quiet, root, ticking},
     python::environment,
 };
 
