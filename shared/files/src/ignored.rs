@@ -91,19 +91,19 @@ impl IgnoredTree {
     }
 
     fn beneath(root: &Path, only: Option<&Path>) -> Self {
-        let top = rules::top(root);
-        let tree = Self::from(top, only);
+        let (top, for_all) = (rules::top(root), rules::for_all());
+        let tree = Self::from(top, only, for_all.as_ref());
         let is_ignored = root
             .ancestors()
             .take_while(|directory| *directory != top)
             .any(|directory| tree.ignoring(directory, true).is_some());
-        if is_ignored { Self::from(root, only) } else { tree }
+        if is_ignored { Self::from(root, only, for_all.as_ref()) } else { tree }
     }
 
-    /// The ignore rules from the directory `top` downwards.
-    fn from(top: &Path, only: Option<&Path>) -> Self {
+    /// The ignore rules from the directory `top` downwards, and those `for_all` repositories.
+    fn from(top: &Path, only: Option<&Path>, for_all: Option<&IgnoreFile>) -> Self {
         let only = only.map(|path| path.to_string_lossy().into_owned());
-        let for_all = rules::for_all().and_then(|file| matcher(top, &file, only.as_deref()));
+        let for_all = for_all.and_then(|file| matcher(top, file, only.as_deref()));
         let start = Arc::new(Directory { own: matchers(top, only.as_deref()), above: None });
         Self { for_all, only, directories: RwLock::new(HashMap::from([(top.as_os_str().to_owned(), start)])) }
     }
@@ -145,11 +145,16 @@ fn matchers(directory: &Path, only: Option<&str>) -> [Option<Gitignore>; KINDS] 
     rules::of_directory(directory).map(|file| matcher(directory, &file?, only))
 }
 
-/// The rules of `file` for paths beneath `directory`, or for only one of them. Lines that are not patterns are skipped.
+/// The rules of `file` for paths beneath `directory`, or for only one of them; `None` if it has none. Lines that are not
+/// patterns are skipped.
 fn matcher(directory: &Path, file: &IgnoreFile, only: Option<&str>) -> Option<Gitignore> {
+    let is_pattern = |line: &&str| !line.trim().is_empty() && only.is_none_or(|path| may_match(line, path));
+    let mut patterns = file.text.lines().filter(is_pattern).peekable();
+    // A matcher asks the system for the number of processors, even if it has no pattern.
+    patterns.peek()?;
     let mut builder = GitignoreBuilder::new(directory);
-    for line in file.text.lines().filter(|line| only.is_none_or(|path| may_match(line, path))) {
-        let _ = builder.add_line(Some(file.path.clone()), line);
+    for pattern in patterns {
+        let _ = builder.add_line(Some(file.path.clone()), pattern);
     }
     builder.build().ok()
 }

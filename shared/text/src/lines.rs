@@ -51,7 +51,7 @@ impl Lines<'_> {
         let (mut at, mut newlines, mut ascii, mut all_ascii) = (self.begin, 0, self.begin, true);
         // The end of the last newline. Text after it is a line without a newline.
         let mut ended = self.begin;
-        let mut block = vec![0; BLOCK];
+        let mut block = self.source.buffer(BLOCK);
         while at < size {
             if start.is_some() && (last.is_none() || end.is_some()) && size > count_up_to {
                 break;
@@ -100,7 +100,7 @@ impl Lines<'_> {
         let unit = self.newline.len() as u64;
         let mut start = if count == 0 { size } else { self.begin };
         let (mut at, mut found) = (size, 0);
-        let mut block = vec![0; BLOCK];
+        let mut block = self.source.buffer(BLOCK);
         while count > 0 && at > self.begin {
             // Blocks are aligned to code units, counted from the start of the text.
             let from = at.saturating_sub(BLOCK as u64).max(self.begin);

@@ -144,7 +144,7 @@ fn is_unassigned(c: char) -> bool {
 
 /// The offset in `from..to` of the first byte that is decisive for the encoding, or `to`.
 pub fn first_decisive_byte(source: &ByteSource, from: u64, to: u64) -> io::Result<u64> {
-    let mut block = vec![0; SAMPLE];
+    let mut block = source.buffer(SAMPLE);
     let mut at = from;
     while at < to {
         let read = source.read_at(at, &mut block)?;

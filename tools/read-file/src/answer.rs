@@ -122,7 +122,7 @@ fn checksum(source: &ByteSource) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let mut hash = Sha256::new();
-    let mut block = vec![0; 64 * 1024];
+    let mut block = source.buffer(64 * 1024);
     let mut at = 0;
     loop {
         let read = source.read_at(at, &mut block)?;

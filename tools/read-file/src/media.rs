@@ -51,13 +51,13 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
 }
 
 fn recognize(source: &ByteSource, path: &str) -> io::Result<Media> {
-    let mut head = vec![0; SAMPLE.min(usize::try_from(source.size()).unwrap_or(SAMPLE))];
+    let mut head = source.buffer(SAMPLE);
     let read = source.read_at(0, &mut head)?;
     head.truncate(read);
     let image = imagesize::image_type(&head).ok().and_then(|kind| image_mime(kind, &head));
     if let Some(mime_type) = image {
         // The size of some is far into the file.
-        let mut whole = vec![0; usize::try_from(source.size()).unwrap_or(usize::MAX).min(8 << 20)];
+        let mut whole = source.buffer(8 << 20);
         let read = source.read_at(0, &mut whole)?;
         return Ok(Media { kind: FileKind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
