@@ -52,10 +52,18 @@ fn a_call_is_the_executables() {
     ] {
         let called = project.tool("call").arg(tool).stdin(arguments.to_string()).run();
         let ran = project.tool(&tool.replace('_', "-")).args(["--arguments", &arguments.to_string()]).run();
-        assert_eq!((called.code, called.raw.stdout, called.raw.stderr), (ran.code, ran.raw.stdout, ran.raw.stderr));
+        let whole = |run: ragmaker_tests::run::Output| (run.code, run.raw.stdout, run.raw.stderr);
+        let ran = whole(ran);
+        assert_eq!(whole(called), ran);
+        let named = project.tool("call").args([tool, &arguments.to_string()]).run();
+        assert_eq!(whole(named), ran);
     }
     // Empty standard input gives no arguments.
     assert_eq!(project.tool("call").arg("ragmaker-project-info").run().code, 0);
+    // Not only one's own host passes an object: a person does, to a tool by its name.
+    let error = project.tool("read-file").arg(r#"{"path": "a b.txt"}"#).run();
+    let remedy = error.error("ARGUMENT_ERROR")["remediation_suggestion"].clone();
+    assert_eq!(remedy, "Give a JSON object with the arguments as --arguments '{…}'.");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `ragmaker-call`: runs a tool by its name, with JSON arguments from standard input.
+//! `ragmaker-call`: runs a tool by its name, with JSON arguments.
 //!
 //! Output and exit status are those of the tool. The host options are flags of this program.
 
@@ -13,13 +13,16 @@ use ragmaker_tool::{
     json::{self, Charset},
 };
 
-/// Call a tool by its name, with its arguments as a JSON object on standard input.
+/// Call a tool by its name, with its arguments as a JSON object.
 #[derive(FromArgs, ArgsInfo)]
 #[argh(help_triggers("-h", "--help"))]
 struct Arguments {
     /// name of the tool, such as `read_file`
     #[argh(positional)]
     name: String,
+    /// JSON object with the arguments (default: -, which reads it from standard input)
+    #[argh(positional, default = "String::from(\"-\")")]
+    arguments: String,
 }
 
 /// The command line.
@@ -32,22 +35,22 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Some(exit) = ragmaker_browser::run_if_asked().or_else(ragmaker_registry::subprocess::run_if_asked) {
         return exit;
     }
-    let (Arguments { name }, host) =
+    let (Arguments { name, arguments: json }, host) =
         match arguments(env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), words, host::ALL) {
             Ok(arguments) => arguments,
             Err(exit) => return exit,
         };
     std::panic::set_hook(Box::new(|_| ()));
-    match call(&name, &host) {
+    match call(&name, &json, &host) {
         Ok(text) => print(&text),
         Err(error) => fail(&error),
     }
 }
 
-/// Runs the tool and returns its output.
-fn call(name: &str, host: &HostOptions) -> Result<String, Error> {
+/// Runs the tool with the object `json` and returns its output.
+fn call(name: &str, json: &str, host: &HostOptions) -> Result<String, Error> {
     let tool = find(name).ok_or_else(|| unknown_tool(name, TOOLS))?;
-    let (tool, arguments) = translated(tool, read_json("-")?);
+    let (tool, arguments) = translated(tool, read_json(json)?);
     let answer = tool.call_approved(arguments, host, &Approval::Interactive)?;
     let mut out = vec![];
     // Writing a value to memory cannot fail.

@@ -119,6 +119,9 @@ impl CommandLine {
         let error = unexpected(&text);
         let shown = if text.contains([' ', '\'', '"']) { "VALUE" } else { &text };
         Err(match self.given.last() {
+            _ if text.trim_start().starts_with('{') && self.takes_json => {
+                error.remedy("Give a JSON object with the arguments as --arguments '{…}'.")
+            }
             // A second value, as in `--source A B`.
             Some((flag, Some(_))) if is_repeatable(flag) => error
                 .remedy(format!("Repeat {0} for each value: add {0} {shown}; quote values with spaces.", flag.long)),
