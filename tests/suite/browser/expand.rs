@@ -56,6 +56,17 @@ fn a_refresh_expands_as_the_first_call_did() {
 }
 
 #[test]
+fn each_panel_of_a_strip_has_the_label_of_its_tab() {
+    let visitor = Visitor::with_browser();
+    let run = visitor.extract("/folded/pressed-tabs").arg("--expand").run();
+    let markdown = Saved::by(&run).markdown;
+    for name in ["Spring", "Neap", "Storm"] {
+        let expected = format!("**{name}**\n\nThe {name} tide is drawn in the chart on the wall.");
+        assert!(markdown.contains(&expected), "{markdown}");
+    }
+}
+
+#[test]
 fn links_that_come_on_a_click_are_listed() {
     let visitor = Visitor::with_browser();
     let total = |arguments: &[&str]| {

@@ -134,18 +134,26 @@ const panelOf = (strip, tab) => {
   return null;
 };
 
-// Copies the current content of `region`. Later content is inserted after `anchor`.
-const copy = (region, anchor) => {
+// Copies the current content of `region`. Later content is inserted after `anchor`. That of a tab is labelled with the
+// tab's name: all tabs of a strip may share one region.
+const copy = (region, anchor, tab = null) => {
   if (region === null || !shows(region) || region.contains(anchor)) return;
   const text = squeezed(region.textContent);
   if (!state.parts.has(region)) state.parts.set(region, { anchor, copies: new Map() });
   const { copies } = state.parts.get(region);
-  if (text && !copies.has(text)) copies.set(text, region.cloneNode(true));
+  if (!text || copies.has(text)) return;
+  const part = region.cloneNode(true);
+  if (tab !== null) {
+    part.setAttribute("role", "tabpanel");
+    part.setAttribute("aria-label", nameOf(tab));
+    part.removeAttribute("aria-labelledby");
+  }
+  copies.set(text, part);
 };
 const copyTabs = () => {
   for (const [strip, tabs] of strips()) {
     const tab = chosenOf(tabs);
-    copy(panelOf(strip, tab), strip);
+    copy(panelOf(strip, tab), strip, tab);
   }
 };
 

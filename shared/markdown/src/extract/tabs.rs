@@ -4,7 +4,7 @@
 //! after the other, and then every panel needs its own label. The relations, by their markup:
 //!
 //! - ARIA: a tab names its panel (`aria-controls`, `href`, `data-target`), or the panel names its tab
-//!   (`aria-labelledby`); without names, as Docusaurus writes them, they are in the same order. A link or a button that
+//!   (`aria-labelledby`) or has its label (`aria-label`); without names, as Docusaurus writes them, they are in the same order. A link or a button that
 //!   names an element called a tab's pane is a tab too, as older Bootstrap writes them.
 //! - Radio buttons: the label of one is right before its panel (Sphinx Design, Hugo), or the labels are in an element
 //!   whose next sibling has the panels in the same order (Material for `MkDocs`, `VitePress`).
@@ -59,6 +59,7 @@ impl Tabs {
         let parts = Parts::find(tree);
         let mut tabs = Self::default();
         if parts.tabs.len() + parts.labels.len() + parts.panels.len() <= MAX_TABS {
+            parts.add_labelled(tree, &mut tabs);
             parts.add_named(tree, &mut tabs);
             parts.add_radios(tree, &mut tabs);
             tabs.drop_single();
@@ -136,6 +137,7 @@ impl Tabs {
         if is_apart
             && !is_accordion
             && !is_known
+            && !is_in_line(tree, panel)
             && let Some(label) = label_of(tree, tab)
         {
             self.list.push(Tab { control: tab, panel, strip, label });
@@ -148,7 +150,13 @@ fn holds_heading(tree: &Tree, id: Id) -> bool {
     tree.ancestors(id).take(2).any(is_heading) || tree.subtree(id).take(READ).any(is_heading)
 }
 
-/// The text of a tab, on one line, if it is a label.
+/// Whether an element is in one whose content is written on one line, where a label cannot stand alone.
+fn is_in_line(tree: &Tree, id: Id) -> bool {
+    let is_line = |tag: Tag| tag.heading_level().is_some() || matches!(tag, Tag::Td | Tag::Th | Tag::Dt | Tag::Summary);
+    tree.ancestors(id).any(|id| is_line(tree.tag(id)))
+}
+
+/// The text of a tab, on one line, if it is a label: not a bare number, such as that of a slide.
 fn label_of(tree: &Tree, tab: Id) -> Option<String> {
     let (mut text, mut at) = (String::new(), tab);
     let end = tree.subtree(tab).end.min(tab + READ);
@@ -165,7 +173,8 @@ fn label_of(tree: &Tree, tab: Id) -> Option<String> {
         at += 1;
     }
     let label = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!label.is_empty() && count_words(&label) <= MAX_WORDS).then_some(label)
+    let is_number = label.chars().all(|c| c.is_ascii_digit());
+    (!is_number && count_words(&label) <= MAX_WORDS).then_some(label)
 }
 
 /// The elements of a page that make tabs, in order.
@@ -201,7 +210,24 @@ impl Parts {
         parts
     }
 
-    /// Tabs and panels of which one names the other.
+    /// Panels with the label of a tab before them.
+    fn add_labelled(&self, tree: &Tree, tabs: &mut Tabs) {
+        let labelled = self.panels.iter().filter_map(|&panel| Some((panel, tree.attr(panel, Attr::AriaLabel)?)));
+        let mut labelled = labelled.peekable();
+        if labelled.peek().is_none() {
+            return;
+        }
+        let labels: Vec<Option<String>> = self.tabs.iter().map(|&tab| label_of(tree, tab)).collect();
+        for (panel, label) in labelled {
+            let before = self.tabs.partition_point(|&tab| tab < panel);
+            let at = labels[..before].iter().rposition(|known| known.as_deref() == Some(label.trim()));
+            if let Some(tab) = at.map(|at| self.tabs[at]) {
+                tabs.add(tree, tab, panel, strip_of(tree, tab));
+            }
+        }
+    }
+
+    /// Tabs and panels of which one names the other. If several tabs name one panel, it is that of the chosen tab.
     fn add_named(&self, tree: &Tree, tabs: &mut Tabs) {
         if self.tabs.is_empty() && self.panels.is_empty() {
             return;
@@ -220,7 +246,8 @@ impl Parts {
             }
         }
         let panel_of = |id: Id| targets(id).find_map(|name| wanted.get(name).copied());
-        for &tab in &self.tabs {
+        let (chosen, others): (Vec<Id>, Vec<Id>) = self.tabs.iter().partition(|&&tab| is_chosen(tree, tab));
+        for tab in chosen.into_iter().chain(others) {
             // The role of an item, the address of the link in it.
             let around = tree.parent(tab);
             let named = tree.subtree(tab).take(8).chain([around]).find_map(panel_of);
@@ -254,7 +281,7 @@ impl Parts {
     fn add_in_order(&self, tree: &Tree, tabs: &mut Tabs) {
         let known: HashSet<Id> = tabs.list.iter().flat_map(|tab| [tab.control, tab.panel]).collect();
         let mut strips: Vec<(Id, Vec<Id>)> = vec![];
-        for &tab in self.tabs.iter().filter(|tab| !known.contains(tab)) {
+        for &tab in &self.tabs {
             let strip = strip_of(tree, tab);
             match strips.iter_mut().find(|(known, _)| *known == strip) {
                 Some((_, strip)) => strip.push(tab),
@@ -262,14 +289,18 @@ impl Parts {
             }
         }
         for (strip, of_strip) in strips.into_iter().filter(|(_, of_strip)| of_strip.len() > 1) {
-            let panels = tree.ancestors(strip).take(NAMED).map(|around| self.panels_in(tree, strip, around));
-            let Some(panels) = panels.into_iter().find(|panels| !panels.is_empty()) else { continue };
-            let chosen = |tab: &&Id| tree.attr(**tab, Attr::AriaSelected) == Some("true");
+            let of_strip: Vec<Id> = of_strip.into_iter().filter(|tab| !known.contains(tab)).collect();
+            let mut panels = tree.ancestors(strip).take(NAMED).map(|around| {
+                let mut panels = self.panels_in(tree, strip, around);
+                panels.retain(|panel| !known.contains(panel));
+                panels
+            });
+            let Some(panels) = panels.find(|panels| !panels.is_empty()) else { continue };
             if panels.len() == of_strip.len() {
                 for (&tab, panel) in of_strip.iter().zip(panels) {
                     tabs.add(tree, tab, panel, strip);
                 }
-            } else if let ([panel], Some(&tab)) = (&panels[..], of_strip.iter().find(chosen)) {
+            } else if let ([panel], Some(&tab)) = (&panels[..], of_strip.iter().find(|&&tab| is_chosen(tree, tab))) {
                 tabs.add(tree, tab, *panel, strip);
             }
         }
@@ -317,6 +348,10 @@ impl Parts {
     }
 }
 
+fn is_chosen(tree: &Tree, tab: Id) -> bool {
+    tree.attr(tab, Attr::AriaSelected) == Some("true")
+}
+
 /// What the tabs of a strip are in: the element with that role, or the one around.
 fn strip_of(tree: &Tree, tab: Id) -> Id {
     let is_strip = |id: &Id| tree.attr(*id, Attr::Role) == Some("tablist");
@@ -360,6 +395,14 @@ mod tests {
              <div id=a role=tabpanel><p>Install it.</div><div id=b role=tabpanel><p>Add it.</div>",
             "<div role=tablist><button role=tab id=a>npm</button><button role=tab id=b>yarn</button></div>\
              <div role=tabpanel aria-labelledby=a><p>Install it.</div><div role=tabpanel aria-labelledby=b><p>Add it.</div>",
+            // What `--expand` makes of tabs that share a panel.
+            "<div role=tablist><a role=tab aria-controls=a>npm</a><a role=tab aria-controls=a aria-selected=true>yarn</a></div>\
+             <div role=tabpanel aria-label=npm><p>Install it.</div><div id=a role=tabpanel><p>Add it.</div>",
+            "<div role=tablist><a role=tab>npm</a><a role=tab aria-selected=true>yarn</a></div>\
+             <div role=tabpanel aria-label=npm><p>Install it.</div><div role=tabpanel><p>Add it.</div>",
+            // GitBook: named tabs, each in an element of its own.
+            "<div><div role=tablist><div><button role=tab id=a>npm</button></div><div><button role=tab id=b>yarn</button></div>\
+             </div><div role=tabpanel aria-labelledby=a><p>Install it.</div><div role=tabpanel aria-labelledby=b><p>Add it.</div></div>",
             // Docusaurus: without names.
             "<div class=tabs-container><ul role=tablist><li role=tab aria-selected=true>npm<li role=tab>yarn</ul>\
              <div><div role=tabpanel><p>Install it.</div><div role=tabpanel><p>Add it.</div></div></div>",
@@ -402,6 +445,17 @@ mod tests {
         assert!(!accordion.contains("**") && accordion.contains("### [Part b](#b)\n\nText b.\n"), "{accordion}");
         let single = "<ul><li><a href=#a>All systems</a><div class=tab-pane id=a><p>One, two.</div></ul>";
         assert!(whole(single).contains("All systems"), "{}", whole(single));
+        // The numbers of slides, and a strip in the cell of a table.
+        let strip = |one: &str| {
+            format!(
+                "<div role=tablist><a role=tab aria-controls=a>{one}</a><a role=tab aria-controls=b>2</a></div>\
+                      <div id=a role=tabpanel><p>First.</div><div id=b role=tabpanel><p>Second.</div>"
+            )
+        };
+        let cell = whole(&format!("<table><tr><th>A<th>B<tr><td>{}<td>x</table>", strip("One")));
+        for markdown in [whole(&strip("1")), cell] {
+            assert!(!markdown.contains("**") && markdown.contains("First."), "{markdown}");
+        }
         let titled = "<div role=tablist><a role=tab aria-controls=a>One</a><a role=tab aria-controls=b>Two</a></div>\
                       <div id=a role=tabpanel><h2>One</h2><p>First.</div><div id=b role=tabpanel><h2>Two</h2><p>Second.</div>";
         assert_eq!(whole(titled), "## One\n\nFirst.\n\n## Two\n\nSecond.\n");
