@@ -31,6 +31,11 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let links = (0..count).map(link).collect::<Vec<_>>().join("\n");
             return Some(html::page("Steps", &format!("<main>{NEXT}<ul>{links}</ul></main>")).into());
         }
+        ["buttons", count] => {
+            let count: usize = count.parse().ok()?;
+            let button = |n| format!("<button onclick=\"show('Pressed {n}')\">Button {n}</button>");
+            (0..count).map(button).collect::<Vec<_>>().join("\n")
+        }
         ["same-names"] => SAME_NAMES.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),

@@ -407,6 +407,13 @@ fn shadow_roots_open_and_closed_are_acted_in() {
 }
 
 #[test]
+fn one_of_very_many_buttons_is_clicked() {
+    let visitor = Visitor::with_browser();
+    acted(&visitor, "/act/buttons/20000", &json!([{"click": "button:Button 15000"}]));
+    assert!(says(&visitor).contains("Pressed 15000"));
+}
+
+#[test]
 fn tabs_opened_by_a_page_are_closed() {
     let visitor = Visitor::with_browser();
     let address = visitor.site.url("/page/window");

@@ -20,9 +20,11 @@ const generated = (element) => [element, ...element.querySelectorAll("*")]
   .filter((content) => !/^(none|normal|""|)$/.test(content)).join(" ");
 const NAMING = ["aria-label", "alt", "title", "placeholder", "value", "label"];
 const attributesOf = (element) => NAMING.map((name) => element.getAttribute(name) ?? "").join(" ");
-const labelsOf = (element) => {
+// The label elements of each control. `labels` of a control goes through the whole page: with 20,000 buttons, that took 9 s.
+const labelsIn = (root) => Map.groupBy(root.querySelectorAll("label"), (label) => label.control);
+const labelsOf = (element, labels) => {
   const ids = (element.getAttribute("aria-labelledby") ?? "").split(/\s+/).filter(Boolean);
-  return [...(element.labels ?? []), ...ids.map((id) => rootOf(element).getElementById(id))].map((label) => label?.textContent ?? "").join(" ");
+  return [...(labels.get(element) ?? []), ...ids.map((id) => rootOf(element).getElementById(id))].map((label) => label?.textContent ?? "").join(" ");
 };
 
 // The role of an element that has it by its kind alone; null for others.
@@ -72,11 +74,12 @@ const candidates = (argument) => {
   // The text of a region of the page is not its name.
   const text = (element) => element.textContent.length > argument.longest ? "" : element.textContent;
   for (const root of roots(document)) {
+    const labels = labelsIn(root);
     const isRuled = sheetsOf(root).some((sheet) => mayGenerate(sheet, words));
     for (const element of root.querySelectorAll(`${NATIVE[argument.role] ?? "input,select,textarea,[contenteditable]"},[role]`)) {
       if (isForm(element)) continue;
       const own = `${text(element)} ${attributesOf(element)}`;
-      const named = () => `${own} ${labelsOf(element)} ${[...element.querySelectorAll("[aria-label],[alt],[title]")].map(attributesOf).join(" ")}`;
+      const named = () => `${own} ${labelsOf(element, labels)} ${[...element.querySelectorAll("[aria-label],[alt],[title]")].map(attributesOf).join(" ")}`;
       if (!says(own) && !says(named()) && !(isRuled && says(`${named()} ${generated(element)}`))) continue;
       if (found.length === argument.most) return null;
       found.push(element);
