@@ -11,6 +11,7 @@ pub(super) fn page(name: &str) -> Option<Response> {
         "pressed-tabs" => PRESSED_TABS,
         "dead-tabs" => DEAD_TABS,
         "redrawn" => REDRAWN,
+        "redrawn-sections" => REDRAWN_SECTIONS,
         "header" => {
             let body = format!("{HEADER}<div><h1>header</h1>\n{}{FOLD}</div>", html::prose("header", 3));
             return Some(html::page("header", &body));
@@ -80,6 +81,27 @@ const REDRAWN: &str = r#"<div id="strip"></div>
   const idle = () => { document.getElementById('idle').innerHTML = '<p>Dredging</p><button onclick="idle()">Show more</button>'; };
   draw(0);
   idle();
+</script>"#;
+
+/// Sections that are drawn anew on each click, of which one is open: their texts are there while they are, or hidden, or they
+/// are drawn some time after the click. The sign of a button shows its state.
+const REDRAWN_SECTIONS: &str = r#"<div id="given"></div><div id="hidden"></div><div id="later"></div>
+<script>
+  const sections = (box, names, panel, soon) => {
+    const draw = open => {
+      const part = (name, index) => `<div><h3><button data-index="${index}" aria-expanded="${index === open}">${name} ${index === open ? '−' : '+'}</button></h3>${panel(`The ${name} gauge is read at the lower gate.`, index === open)}</div>`;
+      box.innerHTML = names.map(part).join('');
+    };
+    box.onclick = event => {
+      const button = event.target.closest('button');
+      if (button) soon(() => draw(button.getAttribute('aria-expanded') === 'true' ? -1 : Number(button.dataset.index)));
+    };
+    draw(0);
+  };
+  const now = draw => draw();
+  sections(document.getElementById('given'), ['Ebb', 'Flood', 'Slack', 'Rise'], (text, open) => open ? `<p>${text}</p>` : '', now);
+  sections(document.getElementById('hidden'), ['North', 'South', 'East'], (text, open) => `<p ${open ? '' : 'hidden'}>${text}</p>`, now);
+  sections(document.getElementById('later'), ['First', 'Second', 'Third'], (text, open) => open ? `<p>${text}</p>` : '', draw => setTimeout(draw, 20));
 </script>"#;
 
 /// A header of the page, with a control that covers the page.

@@ -67,6 +67,24 @@ fn each_panel_of_a_strip_has_the_label_of_its_tab() {
 }
 
 #[test]
+fn sections_that_close_each_other_and_are_drawn_anew_are_all_saved() {
+    let visitor = Visitor::with_browser();
+    let run = visitor.extract("/folded/redrawn-sections").arg("--expand").run();
+    assert_eq!(run.answer()["expanded"]["complete"], true);
+    let markdown = Saved::by(&run).markdown;
+    let mut after = 0;
+    for name in ["Ebb", "Flood", "Slack", "Rise", "North", "South", "East", "First", "Second", "Third"] {
+        let sentence = format!("The {name} gauge is read at the lower gate.");
+        assert_eq!(markdown.matches(&sentence).count(), 1, "{name}: {markdown}");
+        // Each under its own heading, and all in their order.
+        let heading = markdown.find(&format!("### {name}")).unwrap();
+        let at = markdown.find(&sentence).unwrap();
+        assert!(after < heading && !markdown[heading + 3..at].contains("###") && heading < at, "{name}: {markdown}");
+        after = at;
+    }
+}
+
+#[test]
 fn links_that_come_on_a_click_are_listed() {
     let visitor = Visitor::with_browser();
     let total = |arguments: &[&str]| {

@@ -7,7 +7,7 @@
 const [action, argument, limits] = arguments;
 // What is known of this document. Over WebDriver, each script has globals of its own, so the document keeps it.
 const STATE = Symbol.for("ragmaker-expansion");
-if (action === "begin") document[STATE] ??= { seen: new WeakSet(), mores: new WeakMap(), clicked: [], spent: new Set(), leading: new WeakSet(), shown: [], parts: new Map(), lists: new Map(), rowCopies: [], opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0, missed: 0 };
+if (action === "begin") document[STATE] ??= { seen: new WeakSet(), mores: new WeakMap(), clicked: [], spent: new Set(), leading: new WeakSet(), shown: [], parts: new Map(), lists: new Map(), rowCopies: [], folds: new Map(), opened: [], exclusive: new WeakSet(), retried: new WeakSet(), sections: 0, tabs: 0, more: 0, missed: 0 };
 const state = document[STATE];
 if (state === undefined) return { left: true, by: [] };
 const COPY = "data-ragmaker-copy";
@@ -39,6 +39,40 @@ const isOpen = (fold) => fold.getAttribute("aria-expanded") === "true" || (fold.
 const opensMenu = (element) => !/^(false|null)$/.test(element.getAttribute("aria-haspopup")) || /^(combobox|menuitem)$/.test(element.getAttribute("role"));
 const closedFolds = () => parts("[aria-expanded=false],.collapsed[data-toggle=collapse],.collapsed[data-bs-toggle=collapse]")
   .filter((element) => !state.seen.has(element) && !opensMenu(element) && !/^(input|select)$/.test(element.localName) && isUsable(element));
+
+// What such a control opens, and where that is.
+const groupOf = (fold) => fold.parentElement?.parentElement?.parentElement ?? main;
+const captionOf = (fold) => fold.closest("h1,h2,h3,h4,h5,h6,dt") ?? fold;
+const sectionOf = (fold) => regionOf(fold) ?? captionOf(fold).nextElementSibling;
+// All such controls, each with its words and its place among those with the same ones: a sign may change with the state.
+const namedFolds = () => {
+  const counts = new Map();
+  return parts("[aria-expanded],[data-toggle=collapse],[data-bs-toggle=collapse]").map((fold) => {
+    const words = keyOf(fold).replace(/[^\p{L}\p{N}]+/gu, " ").trim(), place = counts.get(words) ?? 0;
+    counts.set(words, place + 1);
+    return [`${words} ${place}`, fold];
+  });
+};
+// Where a click has made the page draw such controls anew, those of the same names take their places.
+const followFolds = () => {
+  if ([...state.folds.values()].every(({ fold }) => fold.isConnected)) return;
+  const now = new Map(namedFolds());
+  for (const [name, known] of state.folds) {
+    const fold = now.get(name);
+    if (known.fold.isConnected || fold === undefined) continue;
+    const caption = captionOf(fold), section = sectionOf(fold), part = state.parts.get(known.section);
+    for (const each of state.parts.values()) if (each.anchor === known.caption) each.anchor = caption;
+    // What follows a control that shows nothing may be the next control.
+    if (part !== undefined && !known.section.isConnected && section !== null && (regionOf(fold) !== null || !shows(section)) && !state.parts.has(section)) {
+      state.parts.delete(known.section);
+      state.parts.set(section, part);
+      known.section = section;
+    }
+    for (const set of [state.seen, state.retried, state.leading]) if (set.has(known.fold)) set.add(fold);
+    if (state.exclusive.has(known.group)) state.exclusive.add(groupOf(fold));
+    Object.assign(known, { fold, caption, group: groupOf(fold) });
+  }
+};
 
 // Controls that load more, by name in the languages of many sites.
 const MORE = /^\W*(show|view|read|see|load|display|expand)\s+(\d+\s+)?(more|all|full|the rest|everything)\b|^more(…|\.\.\.)?$|^continue reading|^(mehr|alles?)\s+(\S+\s+)?(anzeigen|laden|lesen|zeigen)|^weiterlesen|^(voir|afficher|lire|charger)\s+(plus|tout|la suite)|^(ver|mostrar|leer|cargar)\s+(más|todo)|^(mostra|leggi|carica)\s+(altro|tutto|di più)|^(もっと|続きを|さらに)|^(显示|查看|加载|展开)(更多|全部|全文)|^더\s*보기/i;
@@ -306,14 +340,18 @@ switch (main === null ? null : action) {
       done += 1;
       click(next);
     }
-    const groups = new Set();
-    for (const fold of closedFolds()) {
+    const groups = new Set(), folds = closedFolds(), names = new Map(folds.length > 0 ? namedFolds().map(([name, fold]) => [fold, name]) : []);
+    for (const fold of folds) {
+      // An earlier click made the page draw it anew.
+      if (!fold.isConnected) continue;
       // If opening one closes another, one is opened per round.
-      const group = fold.parentElement?.parentElement?.parentElement ?? main;
+      const group = groupOf(fold);
       if (state.exclusive.has(group) && groups.has(group)) continue;
       groups.add(group);
       state.seen.add(fold);
-      state.opened.push([fold, group]);
+      const known = { fold, group, caption: captionOf(fold), section: null };
+      state.folds.set(names.get(fold), known);
+      state.opened.push(known);
       done += 1;
       click(fold);
     }
@@ -349,18 +387,20 @@ switch (main === null ? null : action) {
   // opened again in a later round. Returns the number of controls whose clicks have brought nothing so far.
   case "copy": {
     followRedrawn();
+    followFolds();
     copyTabs();
     for (const shown of state.shown.splice(0)) {
       if (state.leading.has(shown.tab)) continue;
       if (isShown(shown)) state.tabs += 1;
       else state.missed += 1;
     }
-    for (const [fold, group] of state.opened) {
+    for (const known of state.opened) {
+      const { fold, group, caption } = known;
       if (!fold.isConnected || state.leading.has(fold)) continue;
       if (isOpen(fold)) {
         state.sections += 1;
-        const heading = fold.closest("h1,h2,h3,h4,h5,h6,dt") ?? fold;
-        copy(regionOf(fold) ?? heading.nextElementSibling, heading);
+        known.section = sectionOf(fold);
+        copy(known.section, caption);
       } else if (!state.retried.has(fold)) {
         state.exclusive.add(group);
         state.retried.add(fold);
