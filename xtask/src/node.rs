@@ -8,9 +8,11 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use ragmaker_project::programs::on_path;
 
-use crate::{process::root, python::environment};
+use crate::{
+    process::{needed, root},
+    python::environment,
+};
 
 /// The oldest Node.js on which all of these programs run, as major and minor version. The MCP Inspector needs it.
 const OLDEST: (u32, u32) = (22, 19);
@@ -18,7 +20,7 @@ const OLDEST: (u32, u32) = (22, 19);
 /// Node.js, which is installed if there is none or an older one.
 pub(crate) fn node() -> anyhow::Result<Command> {
     Ok(match installed()? {
-        Some(package) => with_path(Command::new(package.join("bin/node"))),
+        Some(package) => node_of(&package),
         None => Command::new("node"),
     })
 }
@@ -28,12 +30,17 @@ pub(crate) fn npm() -> anyhow::Result<Command> {
     Ok(match installed()? {
         // The package of pip copies npm's links: they do not find npm's own files.
         Some(package) => {
-            let mut node = node()?;
+            let mut node = node_of(&package);
             node.arg(package.join("lib/node_modules/npm/bin/npm-cli.js"));
             node
         }
-        None => Command::new(on_path("npm").context("npm is missing: install npm, which comes with Node.js")?),
+        None => Command::new(needed("npm", "npm, which comes with Node.js")?),
     })
+}
+
+/// The Node.js of pip's package.
+fn node_of(package: &Path) -> Command {
+    with_path(Command::new(package.join("bin/node")))
 }
 
 /// `command` with the installed Node.js first on its PATH, if one was installed.

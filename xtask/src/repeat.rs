@@ -18,7 +18,7 @@ const MAX_REPEATED: usize = 4;
 
 /// Runs `cargo test` with `arguments`, and with `of_tests` and `threads` (as libtest has them) for the test programs.
 pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>) -> anyhow::Result<()> {
-    let test = |targets: &[String], threads: Option<&str>| {
+    let test = |targets: &[&str], threads: Option<&str>| {
         let mut test = cargo(arguments);
         test.args(targets);
         test.arg("--").args(of_tests).args(threads.map(|threads| format!("--test-threads={threads}")));
@@ -33,7 +33,7 @@ pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>
     ensure!(first_run.is_explained(), "{}: {status}", line(&first));
     ensure!(failed.len() <= MAX_REPEATED, "{} tests failed", failed.len());
     println!("\nretrying each failed test alone: {}", failed.join(", "));
-    let (status, second_run) = run(test(first_run.selection(), Some("1")).arg("--exact").args(failed))?;
+    let (status, second_run) = run(test(&first_run.selection(), Some("1")).arg("--exact").args(failed))?;
     if !status.success() || second_run.passed < failed.len() {
         bail!("failed twice: {}", failed.join(", "));
     }
@@ -50,23 +50,24 @@ struct Outcome {
     passed: usize,
     /// The number of test programs that ended with failed tests.
     ended: usize,
-    /// The options of cargo that select the targets with failed tests, such as `--test suite`. Packages are not
-    /// selected: with other packages, the same ones would have other features and be built again.
+    /// What selects each target that cargo says has failed, such as `--test suite`. Packages are not selected: with other
+    /// packages, the same ones would have other features and be built again.
     targets: Vec<String>,
-    /// The number of those targets.
-    failed_targets: usize,
 }
 
 impl Outcome {
     /// Whether failed tests are all that has failed.
     fn is_explained(&self) -> bool {
-        !self.failed.is_empty() && self.ended == self.failed_targets
+        !self.failed.is_empty() && self.ended == self.targets.len()
     }
 
     /// The options that select the targets with failed tests; none, which selects all, if cargo cannot combine them.
-    fn selection(&self) -> &[String] {
-        let has_examples = self.targets.iter().any(|option| option == "--doc");
-        if has_examples && self.failed_targets > 1 { &[] } else { &self.targets }
+    fn selection(&self) -> Vec<&str> {
+        let has_examples = self.targets.iter().any(|target| target == "--doc");
+        if has_examples && self.targets.len() > 1 {
+            return vec![];
+        }
+        self.targets.iter().flat_map(|target| target.split(' ')).collect()
     }
 
     /// Adds what the lines of standard output say.
@@ -93,11 +94,8 @@ impl Outcome {
     fn read_targets<'a>(&mut self, lines: impl IntoIterator<Item = &'a str>) {
         let list = lines.into_iter().skip_while(|line| !(line.starts_with("error: ") && line.ends_with(" failed:")));
         let targets = list.skip(1).map_while(|line| line.trim().strip_prefix('`')?.strip_suffix('`'));
-        for target in targets {
-            self.failed_targets += 1;
-            // `-p PACKAGE`, then what selects the target.
-            self.targets.extend(target.split(' ').skip(2).map(str::to_owned));
-        }
+        // `-p PACKAGE`, then what selects the target.
+        self.targets.extend(targets.map(|target| target.splitn(3, ' ').nth(2).unwrap_or_default().to_owned()));
     }
 }
 
@@ -176,7 +174,7 @@ test result: ok. 7 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
         let mut outcome = Outcome { failed: vec!["a".into()], ended: 1, ..Outcome::default() };
         outcome.read_targets(err.lines());
         assert_eq!(outcome.selection(), ["--lib", "--test", "c"]);
-        assert_eq!((outcome.failed_targets, outcome.is_explained()), (2, false));
+        assert_eq!((outcome.targets.len(), outcome.is_explained()), (2, false));
         outcome.ended = 2;
         assert!(outcome.is_explained());
         // Examples in the documentation are not selected together with others.

@@ -4,8 +4,9 @@
 //! after the other, and then every panel needs its own label. The relations, by their markup:
 //!
 //! - ARIA: a tab names its panel (`aria-controls`, `href`, `data-target`), or the panel names its tab
-//!   (`aria-labelledby`) or has its label (`aria-label`); without names, as Docusaurus writes them, they are in the same order. A link or a button that
-//!   names an element called a tab's pane is a tab too, as older Bootstrap writes them.
+//!   (`aria-labelledby`) or has its label (`aria-label`); without names, as Docusaurus writes them, they are in the
+//!   same order. A link or a button that names an element called a tab's pane is a tab too, as older Bootstrap writes
+//!   them.
 //! - Radio buttons: the label of one is right before its panel (Sphinx Design, Hugo), or the labels are in an element
 //!   whose next sibling has the panels in the same order (Material for `MkDocs`, `VitePress`).
 
@@ -173,8 +174,8 @@ fn label_of(tree: &Tree, tab: Id) -> Option<String> {
         at += 1;
     }
     let label = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let is_number = label.chars().all(|c| c.is_ascii_digit());
-    (!is_number && count_words(&label) <= MAX_WORDS).then_some(label)
+    let has_words = label.chars().any(|c| !c.is_ascii_digit());
+    (has_words && count_words(&label) <= MAX_WORDS).then_some(label)
 }
 
 /// The elements of a page that make tabs, in order.
