@@ -294,6 +294,9 @@ pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_millis(600);
 /// The interval between two attempts at a step.
 pub(crate) const STEP_PAUSE: Duration = Duration::from_millis(30);
 
+/// The least interval between two searches for closed shadow roots.
+pub(crate) const CLOSED_ROOTS_PAUSE: Duration = Duration::from_millis(300);
+
 /// How long to wait for an element to exist and be usable.
 pub(crate) const ELEMENT_TIMEOUT: Duration = Duration::from_secs(3);
 

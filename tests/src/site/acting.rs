@@ -37,6 +37,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             (0..count).map(button).collect::<Vec<_>>().join("\n")
         }
         ["same-names"] => SAME_NAMES.to_owned(),
+        ["hidden-roots"] => HIDDEN_ROOTS.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
         ["framed-window"] => return Some(html::page("Framed", FRAMED_WINDOW).into()),
@@ -236,6 +237,17 @@ const GROWS: &str = r#"<div id="host"></div><script>
   root.innerHTML = '<p>The closed part has a text of its own, which was there before.</p><div></div><button>More closed</button>';
   let rows = 0;
   root.querySelector('button').onclick = () => { if (rows < 3) root.querySelector('div').append(Object.assign(document.createElement('p'), { textContent: `Closed row ${rows += 1}` })); };
+</script>"#;
+
+/// A text that comes late in a closed shadow root in another one, and goes again.
+const HIDDEN_ROOTS: &str = r#"<div id="host"></div><p>Outside.</p><script>
+  const outer = document.getElementById('host').attachShadow({ mode: 'closed' });
+  outer.innerHTML = 'The gate is closed.<p>The outer part.</p><div></div>';
+  setTimeout(() => {
+    const inner = outer.querySelector('div').attachShadow({ mode: 'closed' });
+    inner.innerHTML = '<p>The lock is <b>open</b> now.</p>';
+    setTimeout(() => { inner.innerHTML = '<p class="later">The lock is shut again.</p>'; }, 3000);
+  }, 600);
 </script>"#;
 
 const GROWS_FRAMED: &str = r"<p>The frame has a text of its own.</p><div></div><button>More framed</button><script>

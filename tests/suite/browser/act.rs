@@ -414,6 +414,18 @@ fn one_of_very_many_buttons_is_clicked() {
 }
 
 #[test]
+fn a_wait_sees_closed_shadow_roots() {
+    let visitor = Visitor::with_browser();
+    let steps = r#"[{"wait":{"text":"The gate is closed."}},{"wait":{"text":"The lock is open now."}},
+        {"wait":{"gone":"The lock is open now."}},{"wait":{"selector":".later"}}]"#;
+    let run = visitor.act("/act/hidden-roots", steps).args(["--timeout", "20"]).run();
+    assert_eq!(run.answer()["done"].as_array().unwrap().len(), 4);
+    // What is there is not gone.
+    let steps = r#"[{"wait":{"gone":"The lock is shut again."}}]"#;
+    visitor.act_open(steps).args(["--timeout", "3"]).run().error("TIMEOUT");
+}
+
+#[test]
 fn tabs_opened_by_a_page_are_closed() {
     let visitor = Visitor::with_browser();
     let address = visitor.site.url("/page/window");

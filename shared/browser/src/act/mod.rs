@@ -25,7 +25,10 @@ mod step;
 pub(crate) mod step_target;
 pub(crate) mod upload;
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use ragmaker_tool::Error;
 use serde_json::{Value, json};
@@ -393,6 +396,10 @@ impl StepTarget for Actor<'_, '_> {
             }
         }
         Ok(answers)
+    }
+
+    fn note_closed(&mut self, known: &mut HashSet<ElementId>) -> Result<(), CommandError> {
+        self.frames.note_closed(&mut self.navigation.tab.socket, known, self.until)
     }
 
     fn try_reach(

@@ -1,6 +1,7 @@
 //! The execution of one step.
 
 use std::{
+    collections::HashSet,
     fmt,
     time::{Duration, Instant},
 };
@@ -273,8 +274,19 @@ pub(super) trait Perform: StepTarget {
             Wait::Gone(text) => ("text", text, false),
             Wait::Selector(selector) => ("selector", selector, true),
         };
+        // Closed shadow roots are searched, which takes long on a large page, if the text is not elsewhere.
+        let (mut known, mut next) = (HashSet::new(), None);
         loop {
-            if self.shows(what, given)? == there {
+            let shows = self.shows(what, given)?;
+            let shows = if !shows && next.is_none_or(|next| Instant::now() >= next) {
+                let begun = Instant::now();
+                self.note_closed(&mut known)?;
+                next = Some(Instant::now() + limits::CLOSED_ROOTS_PAUSE.max(begun.elapsed() * 10));
+                self.shows(what, given)?
+            } else {
+                shows
+            };
+            if shows == there {
                 let then = if there { "showed" } else { "was gone" };
                 return Ok(format!("waited until {} {then}", quoted(given)));
             }

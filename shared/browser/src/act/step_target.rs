@@ -1,7 +1,10 @@
 //! The interface on which steps are executed: a page by its DevTools socket ([`Actor`](super::Actor)), or by WebDriver
 //! commands alone ([`WebDriverActor`](crate::webdriver_only::WebDriverActor)). The steps themselves are the same.
 
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 
 use ragmaker_tool::Error;
 use serde_json::Value;
@@ -13,7 +16,7 @@ use super::{
 };
 use crate::{
     codes::ELEMENT_AMBIGUOUS,
-    elements::{FrameScript, Locator, PAGE},
+    elements::{ElementId, FrameScript, Locator, PAGE},
     error::{CommandError, Failure},
     limits,
 };
@@ -78,6 +81,12 @@ pub(crate) trait StepTarget {
         asked: (&str, &Value),
         is_enough: &dyn Fn(&Value) -> bool,
     ) -> Result<Vec<Value>, CommandError>;
+
+    /// Makes closed shadow roots known, whose text and elements then count; those in `known` are. WebDriver alone has no
+    /// command for this.
+    fn note_closed(&mut self, _known: &mut HashSet<ElementId>) -> Result<(), CommandError> {
+        Ok(())
+    }
 
     /// Asks `js/page.js` about the page itself.
     fn ask_page(&mut self, what: &str, given: &Value) -> Result<Value, CommandError> {

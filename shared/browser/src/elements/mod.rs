@@ -1,6 +1,7 @@
 //! The elements of a page, found by role and accessible name, by visible text, or by CSS.
 
 pub(crate) mod boxes;
+mod closed;
 pub(crate) mod find;
 mod frames;
 mod labels;

@@ -84,7 +84,7 @@ function (action, argument) {
   const CLOSED = Symbol.for("ragmaker-closed"), BEFORE = Symbol.for("ragmaker-before");
   const noteClosed = () => {
     // The properties of a document may be shadowed by its elements.
-    for (let root = element.getRootNode(), depth = 0; root !== element.ownerDocument && root.host && depth < 50; root = root.host.getRootNode(), depth += 1) {
+    for (let root = this.getRootNode(), depth = 0; root !== element.ownerDocument && root.host && depth < 50; root = root.host.getRootNode(), depth += 1) {
       const closed = element.ownerDocument[CLOSED] ??= new WeakMap();
       if (root.mode !== "closed" || closed.has(root.host)) continue;
       closed.set(root.host, root);

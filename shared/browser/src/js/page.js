@@ -1,7 +1,7 @@
 // Queries to a frame during browser-act. Follows document.js, page-state.js and text.js; arguments: the query, its parameter,
 // and the limits.
 const [action, argument, limits] = arguments;
-const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.children].map((part) => part.innerText).join(" ")));
+const shownTexts = () => roots(document).map((root) => squeezed(root === document ? doc.body?.innerText : [...root.childNodes].map((part) => part.innerText ?? (part.nodeType === Node.TEXT_NODE ? part.data : "")).join(" ")));
 // Whether the page's own documents note dialogs and windows.
 const act = () => {
   const tell = (told) => {
