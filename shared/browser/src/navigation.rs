@@ -46,7 +46,10 @@ impl<'a> Target<'a> {
     /// `ARGUMENT_ERROR` for `reload` without a URL.
     pub fn new(url: Option<&'a Url>, reload: bool) -> Result<Self, Error> {
         match url {
-            None if reload => Err(ARGUMENT_ERROR.error("--reload needs an address").detail("argument", "--reload")),
+            None if reload => Err(ARGUMENT_ERROR
+                .error("--reload needs an address")
+                .remedy("Give --url as well, with the address of the page.")
+                .detail("argument", "--reload")),
             None => Ok(Self::Latest),
             Some(url) if reload => Ok(Self::Load(url)),
             Some(url) => Ok(Self::Show(url)),
@@ -285,7 +288,7 @@ impl Navigation<'_> {
         if let Some(reach) = self.loading.request_policy() {
             reach.check(&facts.url, self.network.current_document().address())?;
         }
-        allowed(&facts, &self.url, self.domains)?;
+        allowed(&facts, self.domains)?;
         let headers = self.network.current_document().headers();
         Ok((LoadedPage::new(facts, &self.url, &headers, outcome), content))
     }
@@ -327,13 +330,14 @@ impl Navigation<'_> {
     }
 }
 
-/// Refuses a page that may not be opened, or is none; `requested` is the URL of the call.
-pub(crate) fn allowed(facts: &Facts, requested: &Url, domains: &Domains) -> Result<(), Error> {
+/// Refuses a page that may not be opened, or is none.
+pub(crate) fn allowed(facts: &Facts, domains: &Domains) -> Result<(), Error> {
     ragmaker_address::check(&facts.url)?;
     domains.check(&facts.url)?;
     if facts.media_type == "application/pdf" {
         let error = "the URL is a PDF, not a page";
-        return Err(not_a_page(error, requested, Some(&facts.media_type), facts.status).remedy(FILE_REMEDY));
+        // A step may have led to it.
+        return Err(not_a_page(error, &facts.url, Some(&facts.media_type), facts.status).remedy(FILE_REMEDY));
     }
     Ok(())
 }

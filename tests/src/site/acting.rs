@@ -37,6 +37,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             (0..count).map(button).collect::<Vec<_>>().join("\n")
         }
         ["same-names"] => SAME_NAMES.to_owned(),
+        ["leads-to-a-pdf"] => "<a href=\"/content/pdf\">Press</a>".to_owned(),
         ["hidden-roots"] => HIDDEN_ROOTS.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),

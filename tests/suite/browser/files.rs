@@ -56,6 +56,15 @@ fn a_file_is_saved_as_a_document() {
 }
 
 #[test]
+fn a_pdf_to_which_a_step_leads_is_named_by_its_address() {
+    let visitor = Visitor::with_browser();
+    let error = visitor.act("/act/leads-to-a-pdf", r#"[{"click":"link:Press"}]"#).run().error("NOT_A_PAGE").clone();
+    let url = error["details"]["url"].as_str().unwrap();
+    assert_eq!(url, visitor.url("/content/pdf"));
+    assert_eq!(visitor.extract(url).run().answer()["file"]["sha256"], HANDBOOK);
+}
+
+#[test]
 fn a_file_behind_a_login_is_received_with_the_cookies_of_the_session() {
     let visitor = Visitor::with_browser();
     visitor.refuse("/account/report.pdf", "LOGIN_REQUIRED");

@@ -40,13 +40,15 @@ pub(crate) struct Task {
     tries: u32,
     /// How often there was no browser for it.
     without_browser: u32,
+    /// Why it was not received when it was asked for last.
+    failure: Option<Error>,
     /// The position of its host in the queue.
     host: usize,
 }
 
 impl Task {
     pub(crate) fn new(requested: String, url: Url) -> Self {
-        Self { requested, url, tries: 0, without_browser: 0, host: 0 }
+        Self { requested, url, tries: 0, without_browser: 0, failure: None, host: 0 }
     }
 }
 
@@ -136,13 +138,14 @@ impl Queue {
                 soonest = [soonest, rests_until.filter(|_| !host.waiting.is_empty())].into_iter().flatten().min();
                 continue;
             }
-            let Some(task) = host.waiting.pop_front() else { continue };
+            let Some(mut task) = host.waiting.pop_front() else { continue };
             host.active += 1;
             self.active += 1;
             return match &host.refuses {
                 None => WorkItem::Load(task),
-                Some(error) => {
-                    let error = error.clone().detail("url", task.url.as_str());
+                Some(not_asked) => {
+                    let own = task.failure.take();
+                    let error = own.unwrap_or_else(|| not_asked.clone().detail("url", task.url.as_str()));
                     WorkItem::Refused(task, error)
                 }
             };
@@ -188,6 +191,7 @@ impl Queue {
         if task.tries >= TRIES || task.without_browser >= BROWSER_TRIES {
             return Some(task);
         }
+        task.failure = Some(error.clone()).filter(|error| !error.is(BROWSER_BUSY));
         host.waiting.push_front(task);
         None
     }
@@ -276,6 +280,22 @@ mod tests {
         );
         assert!(queue.ended(task, Some(&error), later).is_some());
         assert!(matches!(queue.next(later, true), WorkItem::End));
+    }
+
+    #[test]
+    fn a_page_that_was_asked_for_keeps_its_own_error_when_its_site_is_not_asked_any_more() {
+        let now = Instant::now();
+        let mut queue = queue(&["http://a.example/1", "http://a.example/2", "http://a.example/3"], 3);
+        let [first, second, third] = [0; 3].map(|_| load(&mut queue, now).unwrap());
+        queue.tabs = 2;
+        assert!(queue.ended(first, Some(&TIMEOUT.error("late")), now).is_none());
+        assert!(queue.ended(second, Some(&BROWSER_BUSY.error("x")), now).is_none());
+        assert!(queue.ended(third, Some(&limited("61")), now).is_some());
+        let WorkItem::Refused(second, error) = queue.next(now, true) else { panic!("it is refused") };
+        assert!(second.requested.ends_with('2') && error.message().contains("not requested"), "{error}");
+        assert!(queue.ended(second, Some(&error), now).is_some());
+        let WorkItem::Refused(first, error) = queue.next(now, true) else { panic!("it is refused") };
+        assert!(first.requested.ends_with('1') && error.is(TIMEOUT), "{error}");
     }
 
     #[test]

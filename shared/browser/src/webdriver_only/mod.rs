@@ -336,7 +336,7 @@ impl WebDriverVisit<'_> {
         }
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
-        allowed(&facts, &self.url, self.request.domains)?;
+        allowed(&facts, self.request.domains)?;
         let outcome = WaitOutcome { ready, pending: vec![] };
         Ok(Some((LoadedPage::new(facts, &self.url, &Value::Null, outcome), content.clone())))
     }
