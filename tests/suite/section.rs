@@ -55,7 +55,14 @@ fn exactly_the_section_is_fetched() {
     let forbidden: Vec<_> = site.requests().into_iter().filter(|path| Section::is_forbidden(path)).collect();
     assert!(forbidden.is_empty(), "{forbidden:?}");
     let refused = ["/docs/go-out", "/docs/go-private", "/docs/missing-1", "/docs/missing-2", "/docs/private/b"];
-    let refused: BTreeSet<_> = addresses(&site, &refused).into_iter().chain([site.url("/docs/private/c")]).collect();
+    let same = [("/docs/index.html", 0), ("/docs/title-page.html", 0), ("/docs/print/3", 3)];
+    let same = BTreeMap::from(same.map(|(path, number)| (path, site.page(number))));
+    for (path, of) in &same {
+        let page = &report[&site.url(path)];
+        assert_eq!(page["reason"], format!("it is the same document as {of}"), "{page}");
+    }
+    let refused = addresses(&site, &refused).into_iter().chain([site.url("/docs/private/c")]);
+    let refused: BTreeSet<_> = refused.chain(same.keys().map(|path| site.url(path))).collect();
     assert_eq!(with(&report, "refused"), refused);
     assert_eq!(with(&report, "failed"), addresses(&site, &["/docs/round", "/docs/members/1", "/docs/members/2"]));
     assert!(report[&site.url("/docs/missing-1")]["reason"].as_str().unwrap().contains("do not exist"));

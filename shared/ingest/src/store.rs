@@ -196,7 +196,8 @@ impl<'a> Store<'a> {
         self.checked.remove(was);
         self.listed.remove(was);
         let path = Some(file.to_string_lossy().into_owned());
-        let fields = Listed { url: Some(url.to_owned()), content_hash: Some(hash), path, ..known };
+        let title = Some(document.metadata.title.clone());
+        let fields = Listed { url: Some(url.to_owned()), title, content_hash: Some(hash), path, ..known };
         self.listed.insert(url.to_owned(), Listed { source: Some(source.clone()), ..fields });
         let replaces = (was != url).then(|| DocumentName::Url(was.to_owned()));
         self.pending.push(Change::Record { entry, replaces });

@@ -7,8 +7,18 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexSet;
 use ragmaker_catalog::{DocumentSource, Listed};
+use ragmaker_http::Response;
+use ragmaker_knowledge::file_hash;
+use ragmaker_text::ByteSource;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+use crate::{
+    content::{Content, ContentKind},
+    load::LoadMethod,
+    publisher::named,
+    relations::markdown_links,
+};
 
 /// The addresses that a page leads to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,6 +27,23 @@ pub(crate) struct PageLinks {
     pub(crate) pages: Vec<Url>,
     /// The llms.txt that it names.
     pub(crate) indexes: Vec<Url>,
+    /// The SHA-256 of the body that they were read from, where the document is made of it.
+    pub(crate) body: Option<String>,
+}
+
+impl PageLinks {
+    /// The links of `content`, which `response` led to by `via`.
+    pub(crate) fn read(content: &Content, response: &Response, via: LoadMethod) -> Self {
+        let (_, indexes) = named(response, &content.links);
+        let mut pages = content.links.anchors.clone();
+        pages.extend(content.links.refresh.clone());
+        if content.kind == ContentKind::Markdown {
+            pages.extend(markdown_links(&content.document.markdown, &response.url));
+        }
+        // The plain page may be the same shell for all that scripts show in it.
+        let body = (via == LoadMethod::Http).then(|| file_hash(&ByteSource::Memory(response.body.clone())).ok());
+        Self { pages, indexes, body: body.flatten() }
+    }
 }
 
 /// The links of the pages of a section.
@@ -34,6 +61,8 @@ struct Kept {
     last_modified: Option<String>,
     pages: Vec<usize>,
     indexes: Vec<usize>,
+    #[serde(default)]
+    body: Option<String>,
 }
 
 impl SectionLinks {
@@ -47,7 +76,7 @@ impl SectionLinks {
         let urls = |positions: &[usize]| {
             positions.iter().map(|position| self.addresses.get_index(*position).cloned()).collect::<Option<_>>()
         };
-        Some(PageLinks { pages: urls(&kept.pages)?, indexes: urls(&kept.indexes)? })
+        Some(PageLinks { pages: urls(&kept.pages)?, indexes: urls(&kept.indexes)?, body: kept.body.clone() })
     }
 
     /// Keeps the links of the document at `url`, unless its source has no validators: such a page is always fetched
@@ -63,6 +92,7 @@ impl SectionLinks {
             last_modified: last_modified.clone(),
             pages: positions(links.pages),
             indexes: positions(links.indexes),
+            body: links.body,
         };
         self.documents.insert(url.to_owned(), kept);
     }
@@ -82,7 +112,8 @@ impl SectionLinks {
             };
             let (Some(pages), Some(indexes)) = (positions(&kept.pages), positions(&kept.indexes)) else { continue };
             let (etag, last_modified) = (kept.etag.clone(), kept.last_modified.clone());
-            self.documents.insert(url.clone(), Kept { etag, last_modified, pages, indexes });
+            let body = kept.body.clone();
+            self.documents.insert(url.clone(), Kept { etag, last_modified, pages, indexes, body });
         }
     }
 }
@@ -97,7 +128,7 @@ mod tests {
 
     fn links(paths: &[&str]) -> PageLinks {
         let pages = paths.iter().map(|path| Url::parse(&format!("https://x.example/{path}")).unwrap()).collect();
-        PageLinks { pages, indexes: vec![] }
+        PageLinks { pages, body: Some("1".to_owned()), ..PageLinks::default() }
     }
 
     #[test]

@@ -83,14 +83,18 @@ pub(crate) fn is_fuller(publishers: usize, extracted: usize) -> bool {
     publishers > 0 && publishers * 10 >= extracted * 9
 }
 
+/// Whether `name` is one of the types of the relation `rel`.
+pub(crate) fn is_of(rel: &str, name: &str) -> bool {
+    rel.split_ascii_whitespace().any(|one| one == name)
+}
+
 /// The addresses of the page's Markdown that it names, and of the llms.txt that covers it.
 pub(crate) fn named(response: &Response, links: &Links) -> (Vec<Url>, Vec<Url>) {
     let (mut markdown, mut indexes) = (vec![], vec![]);
     let mut take = |rel: &str, media_type: &str, href: Url| {
-        let is = |name: &str| rel.split_ascii_whitespace().any(|one| one == name);
-        if is("alternate") && matches!(media_type, "text/markdown" | "text/x-markdown") {
+        if is_of(rel, "alternate") && matches!(media_type, "text/markdown" | "text/x-markdown") {
             markdown.push(href);
-        } else if is("describedby") && ending(&href).eq_ignore_ascii_case("txt") {
+        } else if is_of(rel, "describedby") && ending(&href).eq_ignore_ascii_case("txt") {
             indexes.push(href);
         }
     };

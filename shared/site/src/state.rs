@@ -1,12 +1,12 @@
 //! The state of a run over a section that its workers share: the queue, the documents and the report.
 
 use std::{
-    collections::{HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     path::PathBuf,
     sync::Arc,
 };
 
-use ragmaker_catalog::DocumentSource;
+use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Store};
 use ragmaker_knowledge::{content_hash, title_of};
 use ragmaker_markdown::Document;
@@ -22,9 +22,6 @@ use crate::{
     visit::{VisitOutcome, Visited},
 };
 
-/// The names of pages that servers show for a folder.
-const INDEXES: [&str; 2] = ["index.html", "index.htm"];
-
 /// The state that the workers share, under one lock.
 pub(crate) struct CrawlState<'a> {
     pub(crate) queue: VecDeque<(Url, u32)>,
@@ -38,6 +35,9 @@ pub(crate) struct CrawlState<'a> {
     pub(crate) run: Run,
     /// The number of requests in a row that failed as requests to a site that is down do.
     pub(crate) unreachable: usize,
+    /// The documents by the hash of their text, and those of this run by the hash of the body that they were made of.
+    pub(crate) texts: HashMap<String, String>,
+    pub(crate) bodies: HashMap<String, String>,
     /// The links of the pages of this run.
     pub(crate) links: SectionLinks,
     /// Why the start page failed.
@@ -59,6 +59,8 @@ pub(crate) struct JournalEntry {
 impl<'a> CrawlState<'a> {
     /// Nothing queued yet.
     pub(crate) fn new(store: Store<'a>, run: Run) -> Self {
+        let text = |(url, listed): (&str, &Listed)| Some((listed.content_hash.clone()?, url.to_owned()));
+        let texts = store.documents().filter_map(text).collect();
         Self {
             queue: VecDeque::new(),
             later: VecDeque::new(),
@@ -68,6 +70,8 @@ impl<'a> CrawlState<'a> {
             store,
             run,
             unreachable: 0,
+            texts,
+            bodies: HashMap::new(),
             links: SectionLinks::default(),
             start_error: None,
             error: None,
@@ -118,21 +122,36 @@ impl<'a> CrawlState<'a> {
         matches!(listed.source, Some(DocumentSource::Browser { .. })).then(|| self.store.file_of(listed)).flatten()
     }
 
-    /// Whether the page at `url`, which is new, is saved already under the address of its folder or of the folder's
-    /// index: servers show `/docs/index.html` as `/docs/`, too. mdBook has the text of the folder under the name of the
-    /// first chapter as well, such as `title-page.html`.
-    fn is_saved_as_folder(&self, url: &str, document: &Document) -> bool {
-        let Some((folder, name)) = url.rsplit_once('/').filter(|_| self.store.known(url).is_none()) else {
-            return false;
-        };
-        let is_same = |other: &str| {
-            let hash = self.store.known(other).and_then(|listed| listed.content_hash.as_ref());
-            hash.is_some_and(|hash| *hash == content_hash(&title_of(document, url), &document.markdown))
-        };
-        match name {
-            "" => INDEXES.iter().any(|index| is_same(&format!("{url}{index}"))),
-            _ => is_same(&format!("{folder}/")),
+    /// The address under which the page at `url`, which is new, is saved already: the other page was made of the same
+    /// body, has the same text, or has the same title and is what this one names as its canonical address. The same body
+    /// may have another text, because addresses in it and the choice of the main content depend on the page's own.
+    fn saved_as(
+        &self,
+        url: &str,
+        document: &Document,
+        body: Option<&String>,
+        canonical: Option<&String>,
+    ) -> Option<String> {
+        if self.store.known(url).is_some() {
+            return None;
         }
+        let title = title_of(document, url);
+        let text = content_hash(&title, &document.markdown);
+        let is_like = |other: &&String, is_like: &dyn Fn(&Listed) -> bool| self.store.known(other).is_some_and(is_like);
+        let same_body = body.and_then(|body| self.bodies.get(body));
+        let same_text = self.texts.get(&text);
+        let same_text = same_text.filter(|other| is_like(other, &|listed| listed.content_hash.as_ref() == Some(&text)));
+        let named = canonical.filter(|other| is_like(other, &|listed| listed.title.as_ref() == Some(&title)));
+        let mut others = [same_body, same_text, named].into_iter().flatten();
+        // What was not visited in this run may be another text by now.
+        others.find(|other| is_like(other, &|_| true) && self.done.has(other)).cloned()
+    }
+
+    /// Notes what the document at `url`, which was visited, was made of.
+    fn note(&mut self, url: &str, body: Option<String>) {
+        let text = self.store.known(url).and_then(|listed| listed.content_hash.clone());
+        self.texts.extend(text.map(|text| (text, url.to_owned())));
+        self.bodies.extend(body.map(|body| (body, url.to_owned())));
     }
 
     /// Takes out the document at `own`, which is saved under `to` now.
@@ -153,6 +172,7 @@ impl<'a> CrawlState<'a> {
             VisitOutcome::Alias => None,
             VisitOutcome::Unchanged(source) => {
                 let file = self.store.known(&own).and_then(|listed| self.store.file_of(listed));
+                self.note(&own, links.body.clone());
                 self.links.keep(&own, &source, links);
                 self.store.unchanged(&own, Some(&source), None);
                 let file_path = file.map(|file| file.to_string_lossy().into_owned());
@@ -166,12 +186,14 @@ impl<'a> CrawlState<'a> {
                 Some(PageResult { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
             }
             VisitOutcome::Moved(to) => Some(self.moved(own, &to)?),
-            VisitOutcome::Save { url: at, document, moved, .. } if self.is_saved_as_folder(&at, &document) => {
-                if moved {
-                    Some(self.moved(own, &at)?)
+            VisitOutcome::Save { url: at, document, moved, canonical, .. }
+                if let Some(other) = self.saved_as(&at, &document, links.body.as_ref(), canonical.as_ref()) =>
+            {
+                Some(if moved {
+                    self.moved(own, &other)?
                 } else {
-                    None
-                }
+                    PageResult::new(at, PageVerdict::Refused, format!("it is the same document as {other}"))
+                })
             }
             VisitOutcome::Save { url: at, via: LoadMethod::Http, moved: true, .. } if self.browsed(&at).is_some() => {
                 Some(self.moved(own, &at)?)
@@ -182,9 +204,10 @@ impl<'a> CrawlState<'a> {
                 let file_path = Some(file.to_string_lossy().into_owned());
                 Some(PageResult { file_path, ..PageResult::new(at, PageVerdict::Unchanged, reason) })
             }
-            VisitOutcome::Save { url: at, document, source, via, reason, moved } => {
+            VisitOutcome::Save { url: at, document, source, via, reason, moved, .. } => {
                 let key = DocumentKey { was: moved.then_some(own.as_str()), moved, ..DocumentKey::at(&at) };
                 let stored = self.store.save_as(*document, key, &source)?;
+                self.note(&at, links.body.clone());
                 self.links.keep(&at, &source, links);
                 let page = if moved {
                     PageResult::moved(own, at, Some(&stored))

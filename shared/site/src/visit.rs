@@ -17,7 +17,7 @@ use crate::{
     fetched_urls::FetchedUrls,
     links::PageLinks,
     load::{Browser, HTML_FIRST, LoadMethod, Loaded, MARKDOWN_FIRST, load},
-    publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, named},
+    publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, is_of},
     redirect::{NotFollowed, Reach},
     relations::markdown_links,
     scope::{Scope, key},
@@ -92,6 +92,8 @@ pub(crate) enum VisitOutcome {
         via: LoadMethod,
         reason: Option<String>,
         moved: bool,
+        /// The address that the page names as its canonical one.
+        canonical: Option<String>,
     },
     /// The server says that it is as it was; it came from this source.
     Unchanged(DocumentSource),
@@ -246,7 +248,7 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
         return None;
     }
     let links = if is_own {
-        page_links(&content, response)
+        PageLinks::read(&content, response, LoadMethod::Http)
     } else {
         let mut links = known.links.clone()?;
         links.pages.extend(markdown_links(&content.document.markdown, &response.url));
@@ -363,7 +365,7 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
         return refused(&own, "the site shows this content for pages that do not exist");
     }
     let mut also = vec![own.clone(), key(&landed)];
-    let links = page_links(&loaded.content, response);
+    let links = PageLinks::read(&loaded.content, response, loaded.via);
     if let Some(reason) = run.scope.refusal(at) {
         return Visited { links, also, ..refused(&own, format!("{reason}; only its links were used")) };
     }
@@ -374,16 +376,6 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
         chosen(loaded, response, at, known, run, form, &mut also)
     };
     unchanged_page(at, loaded, source, is_moved && known.is_some(), also, links)
-}
-
-fn page_links(content: &Content, response: &Response) -> PageLinks {
-    let (_, indexes) = named(response, &content.links);
-    let mut pages = content.links.anchors.clone();
-    pages.extend(content.links.refresh.clone());
-    if content.kind == ContentKind::Markdown {
-        pages.extend(markdown_links(&content.document.markdown, &response.url));
-    }
-    PageLinks { pages, indexes }
 }
 
 /// The fuller one of the publisher's Markdown and what was extracted, and its source.
@@ -490,7 +482,10 @@ fn unchanged_page(
         let is_publishers = content.kind == ContentKind::Markdown;
         is_publishers.then(|| "the text is the publisher's Markdown".to_owned())
     });
-    let outcome = VisitOutcome::Save { url: key(at), document: Box::new(content.document), source, via, reason, moved };
+    let mut relations = content.links.relations.iter();
+    let canonical = relations.find(|relation| is_of(&relation.rel, "canonical")).map(|relation| key(&relation.href));
+    let document = Box::new(content.document);
+    let outcome = VisitOutcome::Save { url: key(at), document, source, via, reason, moved, canonical };
     Visited { links, also, ..outcome.into() }
 }
 

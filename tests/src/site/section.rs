@@ -10,7 +10,8 @@
 //! - pages 37 and 137: answer 429 with `Retry-After` when they are asked first
 //! - page 45: HTML that is labelled as Markdown
 //! - pages 62 to 68: name their Markdown by a `Link` header or an element; that of page 67 is shorter than the page
-//! - `/docs/index.html`, `/docs/title-page.html`: page 0 again
+//! - `/docs/index.html`, `/docs/title-page.html`: page 0 again, which has a link to a part of itself
+//! - `/docs/print/3`: page 3 with another text; its canonical address is that of page 3
 //! - `/docs/old/N`: redirects to page N for good
 //! - `/docs/go-out`, `/docs/go-private`, `/docs/round`: redirects out of the section, into what is disallowed, and in a
 //!   circle
@@ -231,6 +232,11 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         let added = if changes.edited.contains(&number) { "\nOne more sentence.\n" } else { "" };
         return self::text("text/markdown; charset=utf-8", text + added);
     }
+    if path == "/docs/print/3" {
+        let head = format!("<link rel=canonical href=\"{}\">", self::path(3));
+        let body = format!("<main><h1>{}</h1>{}</main>", title(3), prose("page 3 to be printed", 6));
+        return text("text/html; charset=utf-8", super::html::document(&title(3), &head, &body));
+    }
     let place = if matches!(path, "/docs/index.html" | "/docs/title-page.html") { "/docs/" } else { path };
     let Some(number) = (0..PAGES).find(|number| self::path(*number) == place) else {
         if path.starts_with("/docs-old/") || path.starts_with("/docs/private/") {
@@ -307,6 +313,8 @@ fn body(number: usize, edited: bool, framed: bool) -> String {
         for other in [
             "/docs/index.html",
             "/docs/title-page.html",
+            "#more",
+            "/docs/print/3",
             "/docs/old/5",
             "/docs/old/6",
             "/docs/go-out",
