@@ -31,6 +31,17 @@ macro_rules! tools {
             }),*]
         }
 
+        /// Of each tool: its name, its annotations, the options that words give, and all of its options.
+        #[cfg(test)]
+        fn operands() -> Vec<Words> {
+            vec![$((
+                <$tool::Args as ragmaker_tool::Tool>::NAME,
+                <$tool::Args as ragmaker_tool::Tool>::ANNOTATIONS,
+                <$tool::Args as ragmaker_tool::Tool>::OPERANDS,
+                <$tool::Args as argh::ArgsInfo>::get_args_info().flags,
+            )),*]
+        }
+
         /// The manuals of all tools, in the same order as their entries.
         pub fn manuals() -> Vec<Manual> {
             vec![$(Manual::of::<$tool::Args>()),*]
@@ -113,6 +124,9 @@ tools! {
     ragmaker_work,
     ragmaker_write_file,
 }
+
+#[cfg(test)]
+type Words = (&'static str, ragmaker_tool::Annotations, &'static [&'static str], &'static [argh::FlagInfo<'static>]);
 
 /// A tool, without the types that make it one.
 #[derive(Clone, Copy, Debug)]
@@ -232,6 +246,7 @@ fn bare(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use argh::{FlagInfoKind, Optionality};
     use ragmaker_tool::ARGUMENT_ERROR;
     use serde_json::json;
 
@@ -249,6 +264,31 @@ mod tests {
         }
         for name in ["", "read", "ragmaker-", "mcp"] {
             assert!(find(name).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn words_give_options_that_exist() {
+        let all = operands();
+        assert!(all.iter().filter(|(.., longs, _)| !longs.is_empty()).count() > 25);
+        for (name, annotations, longs, flags) in all {
+            let flags: Vec<_> = longs
+                .iter()
+                .map(|long| flags.iter().find(|flag| flag.long == *long).unwrap_or_else(|| panic!("{name}: {long}")))
+                .collect();
+            let mut is_optional = false;
+            for (place, flag) in flags.iter().enumerate() {
+                assert!(matches!(flag.kind, FlagInfoKind::Option { .. }) && !flag.hidden, "{name}: {}", flag.long);
+                assert!(!longs[..place].contains(&flag.long), "{name}: {} is twice in the list", flag.long);
+                // Words of the last option alone can be many, and required words come first.
+                let is_last = place + 1 == flags.len();
+                assert!(is_last || !matches!(flag.optionality, Optionality::Repeating), "{name}: {}", flag.long);
+                let is_required = matches!(flag.optionality, Optionality::Required);
+                assert!(!(is_required && is_optional), "{name}: {}", flag.long);
+                is_optional = !is_required;
+            }
+            // What a pattern of the shell adds must not become the target of a change.
+            assert!(!annotations.destructive_hint || flags.len() <= 1, "{name}");
         }
     }
 

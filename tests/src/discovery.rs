@@ -15,6 +15,8 @@ pub struct Entry {
     pub arguments: Map<String, Value>,
     /// The required arguments.
     pub required: Vec<String>,
+    /// The arguments that words of a command line give, in their order, as the tool's page shows them.
+    pub words: Vec<String>,
     /// The complete entry.
     pub json: Value,
 }
@@ -35,13 +37,24 @@ pub fn entries() -> Vec<Entry> {
 impl Entry {
     fn new(json: &Value) -> Option<Self> {
         let required = json["parameters"]["required"].as_array()?;
+        let command = json["command"].as_str()?;
+        let page = workspace().join("tools").join(command.strip_prefix("ragmaker-")?).join("README.md");
         Some(Self {
-            command: json["command"].as_str()?.to_owned(),
+            command: command.to_owned(),
+            words: words(command, &fs::read_to_string(page).ok()?),
             arguments: json["parameters"]["properties"].as_object()?.clone(),
             required: required.iter().map(|name| name.as_str().map(str::to_owned)).collect::<Option<_>>()?,
             json: json.clone(),
         })
     }
+}
+
+/// The arguments after the options in the line of `page` that shows how to call `command`.
+fn words(command: &str, page: &str) -> Vec<String> {
+    let usage = page.lines().find(|line| line.starts_with(&format!("`{command} ")) && line.contains(" [OPTION]..."));
+    let (_, words) = usage.and_then(|usage| usage.split_once(" [OPTION]...")).unwrap_or_default();
+    let key = |word: &str| word.trim_matches(['`', '.', '[', ']']).to_lowercase();
+    words.split_whitespace().map(key).filter(|key| !key.is_empty()).collect()
 }
 
 /// The long option for the JSON argument `key` with `schema`. A switch that is on by default has an option that

@@ -190,8 +190,25 @@ impl Example {
     pub fn check(&self, entries: &[Entry]) -> Result<(), String> {
         let entry = entries.iter().find(|entry| entry.command == self.command()).ok_or("there is no such tool")?;
         let mut given: Vec<String> = vec![];
+        let (mut places, mut is_option) = (entry.words.iter().peekable(), true);
         let mut words = self.words[1..].iter().map(String::as_str).peekable();
         while let Some(word) = words.next() {
+            if word == "--" && is_option {
+                is_option = false;
+                continue;
+            }
+            if !is_option || !word.starts_with('-') || word == "-" {
+                let key = places.peek().copied().ok_or_else(|| format!("{word} is not an option"))?;
+                fits(key, &entry.arguments[key], word)?;
+                if entry.arguments[key]["type"] != "array" {
+                    places.next();
+                    if given.contains(key) {
+                        return Err(format!("--{key} is given twice"));
+                    }
+                }
+                given.push(key.clone());
+                continue;
+            }
             let (name, inline) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             if ["-h", "--help", "-V", "--version", "--describe"].contains(&word) {
                 return Ok(());
@@ -225,7 +242,8 @@ impl Example {
             }
             given.push(key.clone());
         }
-        match entry.required.iter().find(|name| !given.contains(name)) {
+        let is_appended = |name: &String| self.is_open && places.clone().any(|place| place == name);
+        match entry.required.iter().find(|name| !given.contains(name) && !is_appended(name)) {
             Some(missing) => Err(format!("{} is missing", option(missing, &entry.arguments[missing]))),
             None => Ok(()),
         }
@@ -352,11 +370,12 @@ mod tests {
             .unwrap()
             .clone(),
             required: vec!["url".to_owned()],
+            words: ["url", "tag"].map(str::to_owned).to_vec(),
             json: json!({}),
         };
         let check = |command: &str| {
             let examples = examples(&format!("```sh\n{command}\n```\n")).unwrap();
-            examples[0].check(&[entry("ragmaker-a")])
+            examples[0].check(&[entry("ragmaker-a"), Entry { words: vec![], ..entry("ragmaker-b") }])
         };
         for right in [
             "ragmaker-a --url x --limit=9 --kind web --deep-down --tag 1 --tag 2",
@@ -367,18 +386,24 @@ mod tests {
             "ragmaker-a --arguments '{\"url\": \"x\", \"no-shallow\": true}'",
             "ragmaker-a --arguments -",
             "ragmaker-a --help",
+            "ragmaker-a x --limit=9",
+            "ragmaker-a --limit=9 -- --x tag tag --tag",
+            "xargs ragmaker-a --limit 9",
             "xargs ragmaker-a --url",
             "xargs -I{} ragmaker-a --url {}",
         ] {
             assert_eq!(check(right), Ok(()), "{right}");
         }
         for (wrong, reason) in [
-            ("ragmaker-b", "there is no such tool"),
+            ("ragmaker-c", "there is no such tool"),
             ("ragmaker-a", "--url is missing"),
             ("ragmaker-a --url", "--url has no value"),
             ("ragmaker-a --url x --urls y", "there is no --urls"),
             ("ragmaker-a --url x --shallow", "there is no --shallow"),
-            ("ragmaker-a x", "x is not an option"),
+            ("ragmaker-b x", "x is not an option"),
+            ("ragmaker-a x --url y", "--url is given twice"),
+            ("ragmaker-a --url x y", "--url is given twice"),
+            ("ragmaker-a -x", "-x is not an option"),
             ("ragmaker-a --url x --url y", "--url is given twice"),
             ("ragmaker-a --url x --limit 10", "--limit cannot be 10"),
             ("ragmaker-a --url x --limit many", "--limit cannot be many"),

@@ -73,6 +73,37 @@ fn fish_completes_the_commands() {
     }
 }
 
+/// Lines whose last word is a file.
+const WORDS: [&str; 4] = [
+    "ragmaker-read-file note",
+    "ragmaker read-file note",
+    "ragmaker-search-file-content tide note",
+    "ragmaker-cite --answer note",
+];
+
+#[test]
+#[cfg(unix)]
+fn shells_complete_files_as_words() {
+    let project = Project::new();
+    project.write("notes.md", "");
+    for name in ["bash", "fish"] {
+        project.write(&format!("words.{name}"), printed(ragmaker(&project, &["completions", name])));
+    }
+    printed(ragmaker(&project, &["completions", "zsh", "--dir", "zsh"]));
+    for line in WORDS {
+        let script = format!("source words.fish; complete --do-complete '{line}'");
+        let found = shell(&project, "fish", &["--no-config", "-c", &script]);
+        assert!(found.lines().any(|line| line.split('\t').next() == Some("notes.md")), "{line}: {found}");
+        let found = shell(&project, "zsh", &["-f", "-c", ZSH, "zsh", line]);
+        assert!(found.contains(&format!("<{line}s.md")), "{line}: {found}");
+    }
+    // bash completes files where the function has no reply.
+    let script = "source words.bash; COMP_WORDS=(ragmaker-read-file note) COMP_CWORD=1; _ragmaker__read__file x note x
+                  printf '%s:' ${#COMPREPLY[@]}; complete -p ragmaker-read-file";
+    let found = shell(&project, "bash", &["--norc", "-c", script]);
+    assert!(found.starts_with("0:") && found.contains("-o default"), "{found}");
+}
+
 /// Types a line and a tab at an interactive zsh, whose widget on Control-X then shows the line.
 const ZSH: &str = r#"
 zmodload zsh/zpty
@@ -180,7 +211,16 @@ fn a_man_page_has_what_the_tool_says_of_itself() {
     for code in entry.json["errors"].as_array().unwrap() {
         assert!(page.contains(code.as_str().unwrap()), "{code}: {page}");
     }
-    for part in ["ragmaker read-file --path", "-h", "-V", "HOST OPTIONS", "--project-root", "base64", "EXIT STATUS"] {
+    for part in [
+        "ragmaker read-file [OPTION]... PATH",
+        "ragmaker-read-file [OPTION]... PATH",
+        "-h",
+        "-V",
+        "HOST OPTIONS",
+        "--project-root",
+        "base64",
+        "EXIT STATUS",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     assert_eq!(plain("read_file"), page);

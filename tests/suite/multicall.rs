@@ -159,7 +159,7 @@ fn a_browser_stays_open_between_its_commands() {
     let ragmaker = |words: &[&str]| project.program(&executable("ragmaker")).args(words).run();
     ragmaker(&["browser-open"]);
     let url = site.url("/wiki/tides");
-    let extracted = ragmaker(&["browser-extract", "--url", &url, "--kb-root", "kb"]);
+    let extracted = ragmaker(&["browser-extract", &url, "--kb-root", "kb"]);
     assert_eq!(extracted.answer()["title"], "How tides work | Tidemark");
     let closed = ragmaker(&["browser-close"]);
     assert_eq!(closed.answer()["closed"].as_array().unwrap().len(), 1, "{:?}", closed.answer());

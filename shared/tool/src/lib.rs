@@ -35,7 +35,7 @@ pub use manual::{Manual, Spelling};
 pub use printable::printable;
 pub use run::{Exit, Success, call, call_approved, main, main_with};
 pub use spelling::{Commands, HOSTS};
-pub use usage::{Flag, Usage, Word};
+pub use usage::{Flag, Usage, Word, placeholder};
 
 // What a tool's types derive, so that a tool names one crate for its contract.
 pub use schemars::{self, JsonSchema};
@@ -72,6 +72,9 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     const RUNS_COMMANDS: bool = false;
     /// Other names that hosts accept for the tool, in kebab case.
     const ALIASES: &'static [&'static str] = &[];
+    /// The options that words without a flag give, in their order, such as `--pattern` and `--path`. The last of them takes
+    /// all further words if it may be repeated. Only a command line has words.
+    const OPERANDS: &'static [&'static str] = &[];
     /// The options whose value is JSON text, such as `--updates`. In JSON arguments, such a value may also be written
     /// as JSON instead of a string with JSON.
     const JSON_TEXTS: &'static [&'static str] = &[];

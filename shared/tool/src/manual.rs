@@ -4,7 +4,7 @@
 //! part of its error.
 
 use crate::{
-    HostOptions, Tool,
+    HostOptions, Tool, Usage,
     describe::{codes, single_braces},
     spelling::json_key,
 };
@@ -14,6 +14,8 @@ use crate::{
 pub struct Manual {
     /// The name of the executable.
     pub command: &'static str,
+    /// The form of a call, such as `ragmaker-read-file [OPTION]... PATH`.
+    pub synopsis: String,
     /// The arguments, in the order of their definition.
     pub arguments: Vec<Spelling>,
     /// The flags that JSON does not have: each with its help.
@@ -54,6 +56,7 @@ impl Manual {
         }
         Self {
             command: T::NAME,
+            synopsis: Usage::without_choices::<T>().synopsis(T::NAME),
             command_line: command_line.into_iter().map(|flag| (flag.long, flag.description)).collect(),
             arguments: flags.into_iter().map(|flag| spelling(flag.long, flag.description)).collect(),
             host_options: HostOptions::flags()
@@ -84,6 +87,7 @@ mod tests {
         assert!(flags.contains(&"--no-peeled"), "{flags:?}");
         let options: Vec<_> = manual.host_options.iter().map(|(flag, _)| *flag).collect();
         assert_eq!(options, crate::host::FILES);
+        assert_eq!(manual.synopsis, "ragmaker-pick --basket BASKET [OPTION]...");
         assert_eq!(manual.errors.last(), Some(&("NO_FRUIT", "Wait for autumn.")));
     }
 }

@@ -48,6 +48,34 @@ pub(crate) struct Picked {
     next: Option<u64>,
 }
 
+/// Plant seeds.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+pub(crate) struct Plant {
+    /// what is planted
+    #[argh(option)]
+    pub(crate) seed: String,
+    /// where it is planted
+    #[argh(option)]
+    pub(crate) bed_row: Option<String>,
+    /// who plants it
+    #[argh(option)]
+    pub(crate) by: String,
+}
+
+impl Tool for Plant {
+    type Answer = Picked;
+    const NAME: &'static str = "ragmaker-plant";
+    const VERSION: &'static str = "0.1.0";
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const OPERANDS: &'static [&'static str] = &["--seed", "--bed-row"];
+    const ERRORS: &'static [&'static [Code]] = &[];
+
+    fn run(self, _: &Invocation) -> Result<Picked, Error> {
+        Ok(Picked { picked: vec![], next: None })
+    }
+}
+
 impl Tool for Pick {
     type Answer = Picked;
     const NAME: &'static str = "ragmaker-pick";

@@ -1,5 +1,7 @@
 //! The command line of a program as data: shell completions and man pages are made from it.
 
+use std::fmt::Write as _;
+
 use argh::{ArgsInfo, FlagInfo, FlagInfoKind, Optionality, PositionalInfo};
 use serde_json::Value;
 
@@ -21,7 +23,7 @@ pub struct Usage {
 /// An argument without a flag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// Its name, such as `client`.
+    /// Its name, such as `client`; that of the option it gives, such as `--path`, without the hyphens.
     pub name: &'static str,
     /// Its help.
     pub help: String,
@@ -44,7 +46,7 @@ pub struct Flag {
     pub value: Option<&'static str>,
     /// Its help.
     pub help: String,
-    /// Whether the program fails without it.
+    /// Whether the program fails without it, and no word gives it.
     pub is_required: bool,
     /// Whether it may be given several times.
     pub is_repeatable: bool,
@@ -55,12 +57,30 @@ pub struct Flag {
 impl Usage {
     /// The command line of the tool `T`.
     pub fn of_tool<T: Tool>() -> Self {
-        let mut usage = Self::of::<T>(T::HOST_OPTIONS, |_| true);
+        let mut usage = Self::without_choices::<T>();
         let parameters = describe::parameters::<T>(T::get_args_info().flags);
         for flag in &mut usage.options {
             let schema = &parameters["properties"][json_key(flag.long)];
             let choices = schema["enum"].as_array().or_else(|| schema["items"]["enum"].as_array());
             flag.choices = choices.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+        }
+        usage
+    }
+
+    /// The command line of `T`, without the accepted values. What finds these would make each executable larger.
+    pub(crate) fn without_choices<T: Tool>() -> Self {
+        let mut usage = Self::of::<T>(T::HOST_OPTIONS, |_| true);
+        for long in T::OPERANDS {
+            if let Some(flag) = usage.options.iter_mut().find(|flag| flag.long == *long) {
+                usage.words.push(Word {
+                    name: flag.long.trim_start_matches('-'),
+                    help: flag.help.clone(),
+                    is_required: flag.is_required,
+                    is_repeatable: flag.is_repeatable,
+                    choices: vec![],
+                });
+                flag.is_required = false;
+            }
         }
         usage
     }
@@ -83,6 +103,21 @@ impl Usage {
         }
     }
 
+    /// The form of a call of the program `name`: the options that it cannot do without, then the words.
+    pub fn synopsis(&self, name: &str) -> String {
+        let mut form = name.to_owned();
+        for flag in self.options.iter().filter(|flag| flag.is_required) {
+            let _ = write!(form, " {} {}", flag.long, placeholder(flag.value.unwrap_or_default()));
+        }
+        form += " [OPTION]...";
+        for word in &self.words {
+            let (open, close) = if word.is_required { ("", "") } else { ("[", "]") };
+            let dots = if word.is_repeatable { "..." } else { "" };
+            let _ = write!(form, " {open}{}{close}{dots}", placeholder(word.name));
+        }
+        form
+    }
+
     /// The command line with `choices` as the values of the word or the option `name`.
     #[must_use]
     pub fn with_choices<S: Into<String>>(mut self, name: &str, choices: impl IntoIterator<Item = S>) -> Self {
@@ -93,6 +128,11 @@ impl Usage {
         }
         self
     }
+}
+
+/// The name of a value as help shows it: `OUTPUT_DIR`.
+pub fn placeholder(name: &str) -> String {
+    name.trim_start_matches('-').to_uppercase().replace('-', "_")
 }
 
 fn word(info: &PositionalInfo<'static>) -> Word {
@@ -128,7 +168,10 @@ fn text(description: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{host, testing::Pick};
+    use crate::{
+        host,
+        testing::{Pick, Plant},
+    };
 
     #[test]
     fn a_tool_has_its_own_options_and_those_of_every_tool() {
@@ -144,6 +187,18 @@ mod tests {
         longs.sort_unstable();
         longs.dedup();
         assert_eq!(longs.len(), usage.options.len());
+    }
+
+    #[test]
+    fn words_give_the_options_they_name() {
+        let usage = Usage::of_tool::<Plant>();
+        assert_eq!(usage.synopsis("plant"), "plant --by BY [OPTION]... SEED [BED_ROW]");
+        let words: Vec<_> = usage.words.iter().map(|word| (word.name, word.is_required)).collect();
+        assert_eq!(words, [("seed", true), ("bed-row", false)]);
+        // Help of the word is that of the option, which nobody needs beside the word.
+        let seed = usage.options.iter().find(|flag| flag.long == "--seed").unwrap();
+        assert!(!seed.is_required && seed.help == usage.words[0].help, "{seed:?}");
+        assert_eq!(Usage::of_tool::<Pick>().synopsis("pick"), "pick --basket BASKET [OPTION]...");
     }
 
     #[test]

@@ -187,6 +187,7 @@ impl Tool for Args {
         "--print-pdf",
     ];
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
+    const OPERANDS: &'static [&'static str] = &["--url"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,

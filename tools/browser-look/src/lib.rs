@@ -116,6 +116,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::GATHERING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const OPERANDS: &'static [&'static str] = &["--url"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,

@@ -136,6 +136,7 @@ impl Tool for Args {
     const COMMAND_LINE_FLAGS: &'static [&'static str] =
         &["--dismiss-consent", "--screenshot", "--full-page", "--screenshot-selector", "--print-pdf"];
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
+    const OPERANDS: &'static [&'static str] = &["--url"];
     const ERRORS: &'static [&'static [Code]] = &[
         codes::SESSION_ERRORS,
         codes::VISIT_ERRORS,

@@ -39,6 +39,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const OPERANDS: &'static [&'static str] = &["--target-dir"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::READ_ERRORS,
         &[ragmaker_catalog::CATALOG_LOCKED, ragmaker_catalog::CATALOG_NOT_WRITABLE],

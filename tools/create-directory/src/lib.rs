@@ -31,6 +31,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] =
         &[&[ALREADY_EXISTS, ragmaker_files::PATH_NOT_WRITABLE], ragmaker_files::PATH_ERRORS];
 

@@ -43,6 +43,7 @@ impl Tool for Args {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,
         &[ragmaker_files::PATH_NOT_WRITABLE],

@@ -25,6 +25,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[ragmaker_files::IS_A_DIRECTORY, ragmaker_files::CROSS_DEVICE, ragmaker_files::PATH_NOT_WRITABLE],
         ragmaker_files::PATH_ERRORS,

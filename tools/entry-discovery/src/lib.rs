@@ -55,6 +55,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather, ToolProfile::Fetch];
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_catalog::ERRORS, ragmaker_files::PATH_ERRORS, &[ragmaker_files::PATH_NOT_WRITABLE]];
 

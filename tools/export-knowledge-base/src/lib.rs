@@ -78,6 +78,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE;
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_DOCUMENTS, ALREADY_EXISTS, ragmaker_files::NOT_A_REGULAR_FILE, ragmaker_files::PATH_NOT_WRITABLE],
         ragmaker_catalog::READ_ERRORS,

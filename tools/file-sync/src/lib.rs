@@ -63,6 +63,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const OPERANDS: &'static [&'static str] = &["--source-dir", "--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_ingest::ERRORS,
         ragmaker_knowledge::ERRORS,

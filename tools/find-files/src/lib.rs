@@ -78,6 +78,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--glob", "--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_FILES, NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

@@ -75,6 +75,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const OPERANDS: &'static [&'static str] = &["--repo-url", "--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_git::ERRORS,
         ragmaker_address::ERRORS,

@@ -132,6 +132,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "path", dash: true });
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_files::IO_ERRORS,
         ragmaker_files::PATH_ERRORS,

@@ -108,6 +108,7 @@ impl Tool for Args {
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--concurrency", "--max-wait", "--max-bytes", "--jsonl"];
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const ALIASES: &'static [&'static str] = &["browser-fetch"];
+    const OPERANDS: &'static [&'static str] = &["--url"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_http::ERRORS,
         ragmaker_address::ERRORS,

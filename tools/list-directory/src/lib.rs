@@ -92,6 +92,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY;
     const HOST_OPTIONS: &'static [&'static str] = host::FILES;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NOT_A_DIRECTORY, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

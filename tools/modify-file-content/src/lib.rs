@@ -64,6 +64,7 @@ impl Tool for Args {
     const ANNOTATIONS: Annotations = Annotations::DESTRUCTIVE.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             TEXT_NOT_FOUND,

@@ -32,6 +32,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     // What it starts may stay as long as the window.
     const ISOLATION: Isolation = Isolation::Subprocess;
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] =
         &[ragmaker_desktop::OPEN_ERRORS, &[NOT_A_DIRECTORY], ragmaker_files::PATH_ERRORS];
 

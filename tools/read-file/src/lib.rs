@@ -96,6 +96,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "path", dash: true });
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather, ToolProfile::Ask, ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             NOT_TEXT,

@@ -125,6 +125,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[&[
         NO_FILES,
         NOT_TEXT,

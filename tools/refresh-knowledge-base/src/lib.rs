@@ -55,6 +55,7 @@ impl Tool for Args {
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Fetch];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--jsonl"];
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         ragmaker_catalog::ERRORS,
         ragmaker_catalog::READ_ERRORS,

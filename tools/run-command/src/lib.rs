@@ -105,6 +105,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const RUNS_COMMANDS: bool = true;
+    const OPERANDS: &'static [&'static str] = &["--command"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NEEDS_APPROVAL, COMMAND_BLOCKED, DENIED_BY_USER, COMMAND_NOT_STARTED, NOT_A_DIRECTORY],
         ragmaker_files::PATH_ERRORS,

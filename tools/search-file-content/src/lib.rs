@@ -86,6 +86,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--pattern", "--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[NO_MATCHES, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,

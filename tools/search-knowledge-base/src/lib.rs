@@ -159,6 +159,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Files;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask];
+    const OPERANDS: &'static [&'static str] = &["--query"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[QUERY_EMPTY, INDEX_NOT_USABLE, OFFSET_BEYOND_END],
         ragmaker_catalog::READ_ERRORS,

@@ -71,6 +71,7 @@ impl Tool for Args {
     const ISOLATION: Isolation = Isolation::Subprocess;
     const PROFILES: &'static [ToolProfile] = &[];
     const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--serve"];
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[PAGE_NOT_WRITABLE, TOO_MUCH_TEXT, SERVER_NOT_STARTED],
         ragmaker_catalog::READ_ERRORS,

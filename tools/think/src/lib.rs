@@ -40,6 +40,7 @@ impl Tool for Args {
     // It changes nothing but the notes of its own conversation, which nobody has to approve.
     const ANNOTATIONS: Annotations = Annotations::READ_ONLY.repeating();
     const HOST_OPTIONS: &'static [&'static str] = host::CONVERSATION;
+    const OPERANDS: &'static [&'static str] = &["--reflection"];
     const ERRORS: &'static [&'static [Code]] = &[ragmaker_work_state::ERRORS, ragmaker_project::ERRORS];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {

@@ -86,6 +86,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Gather];
+    const OPERANDS: &'static [&'static str] = &["--kb-root"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[VERIFICATION_FAILED, CITATION_FAILED, ANSWER_NOT_READABLE, OFFSET_BEYOND_END],
         ragmaker_catalog::READ_ERRORS,

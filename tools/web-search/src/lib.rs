@@ -111,6 +111,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SEARCHING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ORIGIN: ContentOrigin = ContentOrigin::Web;
+    const OPERANDS: &'static [&'static str] = &["--query"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[SEARCH_NOT_CONFIGURED, SEARCH_AUTH_FAILED, SEARCH_RATE_LIMITED, SEARCH_FAILED, CONFIG_INVALID],
         ragmaker_project::ERRORS,

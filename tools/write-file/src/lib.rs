@@ -53,6 +53,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const STDIN: Option<Stdin> = Some(Stdin { argument: "content", dash: false });
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[ALREADY_EXISTS, UNENCODABLE, FILE_TOO_LARGE, ragmaker_files::FILE_LOCKED, ragmaker_files::PATH_NOT_WRITABLE],
         ragmaker_files::PATH_ERRORS,

@@ -91,7 +91,8 @@ fn page(entry: &Value, manual: &Manual, examples: &str) -> String {
          # {command}\n\n{description}\n\n{}\n\n",
         examples.trim()
     );
-    page += &section("Arguments", &["Flag", "JSON key", "Type", "Default", "Meaning"], arguments(entry, manual));
+    let heading = format!("Arguments\n\n{}", code(&manual.synopsis));
+    page += &section(&heading, &["Flag", "JSON key", "Type", "Default", "Meaning"], arguments(entry, manual));
     let flags = |flags: &[(&str, &str)]| flags.iter().map(|(flag, help)| vec![code(flag), escaped(help)]).collect();
     page += &section(
         "Flags of the command line only (not in JSON arguments)",
@@ -282,6 +283,7 @@ mod tests {
         let manual = Manual {
             command_line: vec![],
             command: "ragmaker-pick",
+            synopsis: "ragmaker-pick [OPTION]... BASKET".into(),
             arguments: vec![
                 ragmaker_tool::Spelling { flag: "--basket", key: "basket".into(), help: "where *.md goes".into() },
                 ragmaker_tool::Spelling { flag: "--no-peeled", key: "peeled".into(), help: "leave the peel on".into() },
@@ -309,6 +311,7 @@ mod tests {
             "# ragmaker-pick",
             "Pick fruit.",
             "## Examples",
+            "`ragmaker-pick [OPTION]... BASKET`",
             "| `--basket` | `basket` | string | required | where \\*.md goes |",
             "| `--no-peeled` | `peeled` | boolean | `true` | leave the peel on |",
             "| `--allow-root` | a\\|b |",

@@ -15,15 +15,15 @@ const RECORDINGS: [(&str, &[(&str, &str)]); 2] = [
     (
         "gather.svg",
         &[
-            ("browser-navigate", "ragmaker-browser-navigate --url http://127.0.0.1:8000/wiki/ "),
-            ("browser-extract", "ragmaker-browser-extract --url http://127.0.0.1:8000/wiki/tides "),
-            ("verify", "ragmaker-verify --kb-root kb/tidemark"),
+            ("browser-navigate", "ragmaker-browser-navigate http://127.0.0.1:8000/wiki/ "),
+            ("browser-extract", "ragmaker-browser-extract http://127.0.0.1:8000/wiki/tides "),
+            ("verify", "ragmaker-verify kb/tidemark"),
         ],
     ),
     (
         "ask.svg",
         &[
-            ("search-knowledge-base", "ragmaker-search-knowledge-base --query 'what does a gauge measure'"),
+            ("search-knowledge-base", "ragmaker-search-knowledge-base 'what does a gauge measure'"),
             ("cite", "ragmaker-cite --quote "),
             ("cite", "ragmaker-cite --answer "),
         ],

@@ -5,12 +5,13 @@ use serde_json::Value;
 
 use super::{
     json::{Members, read_json},
-    names::{bad_value, missing_value, nearest, refused_value, repeated, suggesting, unexpected},
+    names::{bad_value, given_as_both, missing_value, nearest, refused_value, repeated, suggesting, unexpected},
 };
 use crate::{
     ARGUMENT_ERROR, Approval, Caller, Error, Invocation, Tool,
     host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
     spelling::{self, field_name, json_key},
+    usage::placeholder,
 };
 
 /// A key that Gemini CLI adds to the arguments of every call; the tools ignore it.
@@ -21,6 +22,15 @@ type Flag = &'static FlagInfo<'static>;
 /// The questions that are answered without doing the work.
 const QUESTIONS: [&str; 5] = ["-h", "--help", "-V", "--version", "--describe"];
 
+/// An option that was given.
+struct Given {
+    flag: Flag,
+    /// `None` for a switch.
+    value: Option<String>,
+    /// Whether the value was a word without the option.
+    is_word: bool,
+}
+
 /// The arguments of one call, as far as they have been read.
 pub(super) struct CommandLine {
     /// The options of the tool itself.
@@ -30,10 +40,14 @@ pub(super) struct CommandLine {
     json_texts: &'static [&'static str],
     /// The options that JSON does not have.
     not_in_json: &'static [&'static str],
-    /// The maximum number of positional arguments.
+    /// The options that words give: see [`Tool::OPERANDS`].
+    operands: Vec<Flag>,
+    /// The number of words that gave an option.
+    taken: usize,
+    /// The maximum number of positional arguments. A tool has none.
     positionals: usize,
     takes_json: bool,
-    given: Vec<(Flag, Option<String>)>,
+    given: Vec<Given>,
     words: Vec<String>,
     /// Options whose value was a number or a boolean in JSON, with the value.
     not_texts: Vec<(Flag, Value)>,
@@ -47,7 +61,16 @@ impl CommandLine {
     pub(super) fn of_tool<T: Tool>() -> Self {
         let own = own_flags(T::get_args_info().flags);
         let of_program = Self::of_program(own, 0, T::HOST_OPTIONS);
-        Self { json_texts: T::JSON_TEXTS, not_in_json: T::COMMAND_LINE_FLAGS, takes_json: true, ..of_program }
+        let line =
+            Self { json_texts: T::JSON_TEXTS, not_in_json: T::COMMAND_LINE_FLAGS, takes_json: true, ..of_program };
+        line.with_operands(T::OPERANDS)
+    }
+
+    /// The command line with words that give the options `longs`.
+    pub(super) fn with_operands(mut self, longs: &[&str]) -> Self {
+        let flag = |long: &&str| self.own.iter().find(|flag| flag.long == *long).copied();
+        self.operands = longs.iter().filter_map(flag).collect();
+        self
     }
 
     /// The command line of a program that is not a tool, and takes the host's options in `host`.
@@ -57,6 +80,8 @@ impl CommandLine {
             host: HostOptions::flags().filter(|flag| host.contains(&flag.long)).collect(),
             json_texts: &[],
             not_in_json: &[],
+            operands: vec![],
+            taken: 0,
             positionals,
             takes_json: false,
             given: vec![],
@@ -81,8 +106,12 @@ impl CommandLine {
         if text == "--" {
             return rest.try_for_each(|text| self.push_word(text));
         }
-        if !text.starts_with('-') || text == "-" || self.positionals > 0 && is_sentence(text) {
-            return self.push_word(text.to_owned());
+        if !text.starts_with('-') || text == "-" || self.takes_words() && is_sentence(text) {
+            return if self.is_json_object(text) {
+                Err(self.unexpected(text))
+            } else {
+                self.push_word(text.to_owned())
+            };
         }
         let (name, inline) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -100,13 +129,13 @@ impl CommandLine {
         let flag = self.flag(name)?;
         if let FlagInfoKind::Switch = flag.kind {
             match inline.as_deref() {
-                None | Some("true") => self.give(flag, None),
+                None | Some("true") => self.give(flag, None, false),
                 Some("false") => Ok(()),
                 Some(other) => Err(bad_value(flag.long, other, "it is a switch and takes no value")),
             }
         } else {
             let value = inline.or_else(|| rest.next()).ok_or_else(|| missing_value(flag.long))?;
-            self.give(flag, Some(value))
+            self.give(flag, Some(value), false)
         }
     }
 
@@ -115,17 +144,41 @@ impl CommandLine {
             self.words.push(text);
             return Ok(());
         }
+        let last = self.operands.last().filter(|flag| is_repeatable(flag));
+        if let Some(&flag) = self.operands.get(self.taken).or(last) {
+            self.taken += 1;
+            return self.give(flag, Some(text), true);
+        }
+        Err(self.unexpected(&text))
+    }
+
+    /// The error for a word that has no place, with the advice that fits it.
+    fn unexpected(&self, text: &str) -> Error {
         let example = self.own.iter().find(|flag| matches!(flag.kind, FlagInfoKind::Option { .. }));
-        let error = unexpected(&text);
-        let shown = if text.contains([' ', '\'', '"']) { "VALUE" } else { &text };
-        Err(match self.given.last() {
+        let error = unexpected(text);
+        let shown = if text.contains([' ', '\'', '"']) { "VALUE" } else { text };
+        match self.given.last() {
             _ if text.trim_start().starts_with('{') && self.takes_json => {
-                error.remedy("Give a JSON object with the arguments as --arguments '{…}'.")
+                let advice = "Give a JSON object with the arguments as --arguments '{…}'.";
+                let takes_words = !self.operands.is_empty();
+                error.remedy(if takes_words {
+                    format!("{advice} Put -- before a word that begins with {{.")
+                } else {
+                    advice.into()
+                })
             }
             // A second value, as in `--source A B`.
-            Some((flag, Some(_))) if is_repeatable(flag) => error
+            Some(Given { flag, value: Some(_), is_word: false }) if is_repeatable(flag) => error
                 .remedy(format!("Repeat {0} for each value: add {0} {shown}; quote values with spaces.", flag.long)),
             _ if self.positionals > 0 => error.remedy("Run it once for each."),
+            _ if !self.operands.is_empty() => {
+                let names: Vec<String> = self.operands.iter().map(|flag| placeholder(flag.long)).collect();
+                let are = if names.len() == 1 { "is the only word" } else { "are the only words" };
+                error.remedy(format!(
+                    "{} {are}: quote values with spaces, or run it once for each.",
+                    names.join(" and ")
+                ))
+            }
             _ => match example {
                 Some(flag) => error.remedy(format!(
                     "Every value follows its option, as in {} {}; quote values with spaces.",
@@ -133,7 +186,26 @@ impl CommandLine {
                 )),
                 None => error,
             },
-        })
+        }
+    }
+
+    fn takes_words(&self) -> bool {
+        self.positionals > 0 || !self.operands.is_empty()
+    }
+
+    /// Whether `text` is likely a JSON object with the arguments, such as `{"path": "a.md"}`, or `{path:` where a shell
+    /// took the quotes. The glob `{a,b}.md` and `{}` are none.
+    fn is_json_object(&self, text: &str) -> bool {
+        let Some(members) = text.trim_start().strip_prefix('{').filter(|_| self.takes_json) else { return false };
+        let key = members.split_once(':').map(|(key, _)| field_name(key.trim()));
+        members.trim_start().starts_with('"')
+            || key.is_some_and(|key| self.own.iter().any(|flag| json_key(flag.long) == key))
+    }
+
+    /// Whether a value follows the argument `name`.
+    pub(super) fn takes_value(&self, name: &str) -> bool {
+        let is_option = |flag: Flag| matches!(flag.kind, FlagInfoKind::Option { .. });
+        name == "--arguments" && self.takes_json || self.flag(name).is_ok_and(is_option)
     }
 
     /// Takes the members of a JSON object.
@@ -210,18 +282,23 @@ impl CommandLine {
             }
         };
         match (&flag.kind, text.as_str()) {
-            (FlagInfoKind::Switch, "true") => self.give(flag, None),
+            (FlagInfoKind::Switch, "true") => self.give(flag, None, false),
             (FlagInfoKind::Switch, "false" | "") => Ok(()),
             (FlagInfoKind::Switch, other) => Err(bad_value(flag.long, other, "expected true or false")),
-            (FlagInfoKind::Option { .. }, _) => self.give(flag, Some(text)),
+            (FlagInfoKind::Option { .. }, _) => self.give(flag, Some(text), false),
         }
     }
 
-    fn give(&mut self, flag: Flag, value: Option<String>) -> Result<(), Error> {
-        if !is_repeatable(flag) && self.given.iter().any(|(given, _)| given.long == flag.long) {
-            return Err(repeated(flag.long));
+    fn give(&mut self, flag: Flag, value: Option<String>, is_word: bool) -> Result<(), Error> {
+        let mut others = self.given.iter().filter(|_| !is_repeatable(flag));
+        if let Some(other) = others.find(|given| given.flag.long == flag.long) {
+            return Err(match (&other.value, &value) {
+                (Some(word), Some(value)) if other.is_word => given_as_both(flag.long, value, word),
+                (Some(value), Some(word)) if is_word => given_as_both(flag.long, value, word),
+                _ => repeated(flag.long),
+            });
         }
-        self.given.push((flag, value));
+        self.given.push(Given { flag, value, is_word });
         Ok(())
     }
 
@@ -236,7 +313,7 @@ impl CommandLine {
             }
             let names: Vec<&str> = self.own.iter().chain(&self.host).map(|flag| flag.long).collect();
             let error = unknown(name, &long, &names);
-            if self.positionals == 0 {
+            if !self.takes_words() {
                 return error;
             }
             let remedy = format!("{} Put -- before a word that begins with -.", error.remediation());
@@ -260,7 +337,7 @@ impl CommandLine {
     /// The program's own arguments.
     pub(super) fn parsed<T: FromArgs>(&self, name: &str) -> Result<T, Error> {
         let required = self.own.iter().filter(|flag| matches!(flag.optionality, Optionality::Required));
-        let is_given = |long: &str| self.given.iter().any(|(flag, _)| flag.long == long);
+        let is_given = |long: &str| self.given.iter().any(|given| given.flag.long == long);
         let missing: Vec<_> = required.map(|flag| flag.long).filter(|long| !is_given(long)).collect();
         if !missing.is_empty() {
             let are = if missing.len() == 1 { "is" } else { "are" };
@@ -285,10 +362,10 @@ impl CommandLine {
     /// The given options among `flags`, in the form for argh.
     fn words_of(&self, flags: &[Flag]) -> Vec<&str> {
         let mut words = vec![];
-        let given = self.given.iter().filter(|(flag, _)| flags.iter().any(|known| known.long == flag.long));
-        for (flag, value) in given {
-            words.push(flag.long);
-            words.extend(value.as_deref());
+        let given = self.given.iter().filter(|given| flags.iter().any(|known| known.long == given.flag.long));
+        for given in given {
+            words.push(given.flag.long);
+            words.extend(given.value.as_deref());
         }
         words
     }
@@ -297,7 +374,7 @@ impl CommandLine {
     /// refuses.
     fn refused(&self, prose: &str) -> Error {
         let prose = prose.trim();
-        let refused = self.given.iter().find_map(|(flag, value)| {
+        let refused = self.given.iter().find_map(|Given { flag, value, .. }| {
             let value = value.as_deref()?;
             let reason = prose.strip_prefix(&format!("Error parsing option '{}' with value '{value}': ", flag.long))?;
             Some(refused_value(flag.long, value, reason))

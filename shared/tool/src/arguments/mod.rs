@@ -19,7 +19,7 @@ use serde::{
     de::{IntoDeserializer, value},
 };
 
-use crate::{ARGUMENT_ERROR, Commands, Error, Invocation, Stdin, Tool, host::HostOptions};
+use crate::{ARGUMENT_ERROR, Commands, Error, Invocation, Stdin, Tool, Usage, host::HostOptions};
 
 use line::{CommandLine, own_flags};
 
@@ -49,7 +49,7 @@ pub fn choice<T: for<'a> Deserialize<'a>>(text: &str) -> Result<T, String> {
 /// Parses a tool's command line, the name of the program left out.
 pub fn parse<T: Tool>(arguments: impl IntoIterator<Item = OsString>) -> Result<Parsed<ParsedCall<T>>, Error> {
     let mut line = CommandLine::of_tool::<T>();
-    line.push_all(texts(arguments)?)?;
+    line.push_all(texts(arguments, &line)?)?;
     match line.asked {
         None => line.finish().map(Parsed::Work),
         Some("-h" | "--help") => Ok(Parsed::Help(Commands::of_process().spelled(&help::<T>()).into_owned())),
@@ -73,7 +73,7 @@ pub fn of_program<T: FromArgs + ArgsInfo>(
     let repeats = |positional: &argh::PositionalInfo<'_>| matches!(positional.optionality, Optionality::Repeating);
     let most = if info.positionals.iter().any(repeats) { usize::MAX } else { info.positionals.len() };
     let mut line = CommandLine::of_program(own_flags(info.flags), most, host);
-    let parsed = texts(words).and_then(|texts| {
+    let parsed = texts(words, &line).and_then(|texts| {
         line.push_all(texts)?;
         match line.asked {
             None => Ok(Parsed::Work((line.parsed(name)?, line.host_options(name)?))),
@@ -119,19 +119,19 @@ pub(crate) fn as_written_in_json<T: Tool>(error: Error) -> Error {
     line::in_json_spelling(error, own_flags(T::get_args_info().flags).into_iter().map(|flag| flag.long))
 }
 
-fn texts(arguments: impl IntoIterator<Item = OsString>) -> Result<Vec<String>, Error> {
-    let mut texts = vec![];
+fn texts(arguments: impl IntoIterator<Item = OsString>, line: &CommandLine) -> Result<Vec<String>, Error> {
+    let mut texts: Vec<String> = vec![];
     for argument in arguments {
-        texts.push(argument.into_string().map_err(|argument| not_utf8(texts.last(), &argument))?);
+        let option = || texts.last().map(String::as_str).filter(|before| line.takes_value(before));
+        let text = argument.into_string().map_err(|argument| not_utf8(option(), &argument))?;
+        texts.push(text);
     }
     Ok(texts)
 }
 
-/// The error for an `argument` that is not UTF-8. `before` is the argument before it, which is its option if `argument`
-/// is a value.
-fn not_utf8(before: Option<&String>, argument: &OsStr) -> Error {
+/// The error for an `argument` that is not UTF-8, and is the value of `option` if there is one.
+fn not_utf8(option: Option<&str>, argument: &OsStr) -> Error {
     let argument = argument.to_string_lossy();
-    let option = before.map(String::as_str).filter(|before| before.starts_with("--") && !before.contains('='));
     let (option, value) = match argument.split_once('=') {
         Some((option, value)) if option.starts_with("--") => (Some(option), value),
         _ => (option, &*argument),
@@ -161,10 +161,14 @@ pub(crate) struct Common {
 }
 
 fn help<T: Tool>() -> String {
+    // argh knows no words, and its usage repeats every option.
+    let text = help_of::<T>(T::NAME);
+    let own = text.split_once("\n\n").map_or("", |(_usage, rest)| rest);
+    let usage = format!("Usage: {}\n\n", Usage::without_choices::<T>().synopsis(T::NAME));
     let host = help_lines::<HostOptions>(T::NAME, T::HOST_OPTIONS);
     let title = if host.is_empty() { "" } else { "\nHost options (not in JSON arguments):\n" };
     let common = help_lines::<Common>(T::NAME, &["--version", "--describe", "--arguments"]);
-    help_of::<T>(T::NAME) + &common + title + &host
+    usage + own + &common + title + &host
 }
 
 /// The help of the options `longs` of `T`.

@@ -28,6 +28,16 @@ pub fn repeated(name: &str) -> Error {
         .detail("argument", name)
 }
 
+/// The error for the option `long`, whose value is both `value` after the option and the word `word`.
+pub(super) fn given_as_both(long: &str, value: &str, word: &str) -> Error {
+    ARGUMENT_ERROR
+        .error(format!("{long} was given twice: as {long} {value:?} and as the word {word:?}"))
+        .remedy(format!("Give {long} once, with or without its name; quote a value with spaces."))
+        .detail("argument", long)
+        .detail("value", value)
+        .detail("word", word)
+}
+
 pub(super) fn missing_value(long: &str) -> Error {
     ARGUMENT_ERROR
         .error(format!("{long} needs a value"))

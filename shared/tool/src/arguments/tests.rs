@@ -1,7 +1,7 @@
 //! Tests of both forms of arguments.
 
 use super::{names::in_words, *};
-use crate::testing::{Fruit, Pick};
+use crate::testing::{Fruit, Pick, Plant};
 use crate::{Caller, NOT_ALLOWED_IN_ARGUMENTS};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -81,6 +81,92 @@ fn the_nearest_name_is_suggested() {
     assert_eq!(nearest("--elephant"), None);
 }
 
+/// Plants with the words of `line`: the seed and the row.
+fn plant(line: &[&str]) -> Result<(String, Option<String>), Error> {
+    match parse::<Plant>(line.iter().chain(&["--by=me"]).map(OsString::from))? {
+        Parsed::Work((plant, _)) => Ok((plant.seed, plant.bed_row)),
+        _ => panic!("{line:?} asks for work"),
+    }
+}
+
+/// Picks with words: the first is the basket, and the others are tags.
+fn picked(line: &[&str]) -> Result<Pick, Error> {
+    let mut line_of_words = CommandLine::of_tool::<Pick>().with_operands(&["--basket", "--tag"]);
+    line_of_words.push_all(line.iter().map(|&word| word.to_owned()).collect())?;
+    line_of_words.finish().map(|(pick, _)| pick)
+}
+
+#[test]
+fn words_are_values_in_their_order() {
+    for (line, seed, row) in [
+        (&["oak"][..], "oak", None),
+        (&["oak", "3"], "oak", Some("3")),
+        (&["oak", "--bed-row", "3"], "oak", Some("3")),
+        (&["--bed-row=3", "oak"], "oak", Some("3")),
+        (&["-"], "-", None),
+        (&["", " "], "", Some(" ")),
+        (&["- a list", "-5 degrees"], "- a list", Some("-5 degrees")),
+        (&["{a,b}*", "{3}"], "{a,b}*", Some("{3}")),
+        (&["{}", "{oak: 3}"], "{}", Some("{oak: 3}")),
+        (&["a=b", "c: d"], "a=b", Some("c: d")),
+    ] {
+        assert_eq!(plant(line).unwrap(), (seed.to_owned(), row.map(str::to_owned)), "{line:?}");
+    }
+    // After `--`, nothing is an option.
+    let after = |words: &[&str]| match parse::<Plant>(["--by=me", "--"].iter().chain(words).map(OsString::from)) {
+        Ok(Parsed::Work((plant, _))) => (plant.seed, plant.bed_row.unwrap_or_default()),
+        _ => panic!("{words:?}"),
+    };
+    for words in [["--seed", "--help"], ["--", "-"], ["--seed=a", "{\"seed\": 1}"], ["{seed: a", "--arguments"]] {
+        assert_eq!(after(&words), (words[0].to_owned(), words[1].to_owned()));
+    }
+}
+
+#[test]
+fn the_last_word_may_be_repeated() {
+    let pick = picked(&["a", "x", "--tag=y", "z", "--ripe", "--", "--count"]).unwrap();
+    assert_eq!((pick.basket.as_str(), pick.ripe), ("a", true));
+    assert_eq!(pick.tag, ["x", "y", "z", "--count"]);
+}
+
+#[test]
+fn a_word_is_refused_by_what_was_meant() {
+    let refused = |line: &[&str]| {
+        let error = plant(line).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR), "{error}");
+        (error.message().to_owned(), error.remediation().to_owned(), error.details()["argument"].clone())
+    };
+    let (message, remedy, argument) = refused(&["my", "oak", "tree"]);
+    assert_eq!((message.as_str(), argument), ("unexpected argument \"tree\"", "tree".into()));
+    assert_eq!(remedy, "SEED and BED_ROW are the only words: quote values with spaces, or run it once for each.");
+    // A word and its option, in each order.
+    for line in [["--seed=oak", "tree"], ["tree", "--seed=oak"]] {
+        let (message, remedy, argument) = refused(&line);
+        assert_eq!(message, "--seed was given twice: as --seed \"oak\" and as the word \"tree\"");
+        assert!(argument == "--seed" && remedy.contains("quote"), "{remedy}");
+    }
+    assert_eq!(refused(&["--seed=oak", "--seed=tree"]).0, "--seed was given more than once");
+    let both = refused(&["oak", "--arguments", r#"{"seed": "tree"}"#]);
+    assert!(both.0.contains("\"oak\"") && both.0.contains("\"tree\"") && both.2 == "seed", "{both:?}");
+    // An object without --arguments, also where a shell took the quotes.
+    for word in ["{\"seed\": \"oak\"}", " { \"bed_row\":", "{seed: oak}", "{bed-row:"] {
+        let (message, remedy, _) = refused(&[word]);
+        assert_eq!(message, format!("unexpected argument {word:?}"));
+        assert!(remedy.contains("--arguments '{…}'") && remedy.contains("--"), "{remedy}");
+    }
+    let error = plant(&["-seedling"]).unwrap_err();
+    assert!(error.remediation().contains("Put -- before a word"), "{}", error.remediation());
+    // A model has no words.
+    assert_eq!(refused(&["--arguments", r#"{"": "oak"}"#]).2, "");
+}
+
+#[test]
+fn help_shows_the_words() {
+    let Ok(Parsed::Help(text)) = parse::<Plant>(["--help".into()]) else { panic!("help") };
+    let usage = "Usage: ragmaker-plant --by BY [OPTION]... SEED [BED_ROW]\n\nPlant seeds.\n\nOptions:\n  --seed ";
+    assert!(text.starts_with(usage), "{text}");
+}
+
 #[cfg(unix)]
 #[test]
 fn not_utf8_is_a_clear_error() {
@@ -91,6 +177,9 @@ fn not_utf8_is_a_clear_error() {
         (vec![odd(b"--basket=a\xFF")], "--basket"),
         (vec!["--basket=a".into(), odd(b"--caf\xE9")], "--caf\u{fffd}"),
         (vec![odd(b"\xFF")], "\u{fffd}"),
+        // The value of no option.
+        (vec!["--".into(), odd(b"\xFF")], "\u{fffd}"),
+        (vec!["--ripe".into(), odd(b"\xFF")], "\u{fffd}"),
     ] {
         let error = parse::<Pick>(line).err().unwrap();
         assert!(error.message().contains("not UTF-8") && error.details()["argument"] == argument, "{error}");
@@ -203,6 +292,23 @@ proptest! {
     #[test]
     fn no_command_line_panics(words in prop::collection::vec("(-{0,2}(basket|count|arguments|x)?=?)?.{0,6}", 0..5)) {
         let _ = parse::<Pick>(words.into_iter().filter(|word| word != "--arguments").map(OsString::from));
+    }
+
+    #[test]
+    fn no_words_panic(words in prop::collection::vec("(-{0,2}(basket|tag|ripe|arguments|\\{)?=?)?.{0,6}", 0..5)) {
+        let words: Vec<_> = words.iter().map(String::as_str).filter(|word| *word != "--arguments").collect();
+        let _ = picked(&words);
+    }
+
+    #[test]
+    fn words_and_options_are_the_same_arguments(
+        basket in ".*", tags in prop::collection::vec(".*", 0..4), options in 0_usize..4,
+    ) {
+        let mut line: Vec<&str> = tags.iter().take(options).flat_map(|tag| ["--tag", tag]).collect();
+        line.extend(["--", &basket]);
+        line.extend(tags.iter().skip(options).map(String::as_str));
+        let pick = picked(&line).unwrap();
+        prop_assert_eq!((&pick.basket, &pick.tag), (&basket, &tags));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `ragmaker man`: the man pages of `ragmaker` and of each of its commands.
 
-use std::{ffi::OsString, fmt::Write, path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use clap::Command;
@@ -12,7 +12,7 @@ use ragmaker_project::VARIABLES;
 use ragmaker_registry::{find, manuals};
 use ragmaker_tool::{ARGUMENT_ERROR, Error, OUTPUT_ERROR, Usage};
 
-use super::{Program, files, placeholder, whole};
+use super::{Program, files, whole};
 use crate::form::{Form, arguments};
 
 /// Print the man page of ragmaker, or of one of its commands.
@@ -114,20 +114,9 @@ fn overview(programs: &[Program]) -> std::io::Result<Vec<u8>> {
 
 /// The forms of a call, with what is required.
 fn synopsis(program: &Program) -> String {
-    let Usage { words, options, .. } = &program.usage;
-    let mut arguments = String::new();
-    for flag in options.iter().filter(|flag| flag.is_required) {
-        let _ = write!(arguments, " {} {}", flag.long, placeholder(flag.value.unwrap_or_default()));
-    }
-    arguments += " [OPTION]...";
-    for word in words {
-        let (open, close) = if word.is_required { (' ', "") } else { ('[', "]") };
-        let space = if word.is_required { "" } else { " " };
-        let dots = if word.is_repeatable { "..." } else { "" };
-        let _ = write!(arguments, "{space}{open}{}{close}{dots}", placeholder(word.name));
-    }
-    let alone = if program.is_executable { format!("\n{}{arguments}", program.executable()) } else { String::new() };
-    format!("ragmaker {}{arguments}{alone}", program.name)
+    let form = |name: &str| program.usage.synopsis(name);
+    let command = form(&format!("ragmaker {}", program.name));
+    if program.is_executable { format!("{command}\n{}", form(&program.executable())) } else { command }
 }
 
 /// Adds a section of terms and their meanings.
@@ -189,10 +178,7 @@ mod tests {
     #[test]
     fn a_synopsis_shows_what_is_required() {
         let programs = programs();
-        assert_eq!(
-            synopsis(&programs[0]),
-            "ragmaker read-file --path PATH [OPTION]...\nragmaker-read-file --path PATH [OPTION]..."
-        );
+        assert_eq!(synopsis(&programs[0]), "ragmaker read-file [OPTION]... PATH\nragmaker-read-file [OPTION]... PATH");
         assert_eq!(synopsis(&programs[1]), "ragmaker man [OPTION]... [COMMAND]");
     }
 

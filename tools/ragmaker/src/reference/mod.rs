@@ -7,7 +7,7 @@ mod files;
 pub(crate) mod man;
 
 use clap::{Arg, ArgAction, Command, builder::PossibleValuesParser};
-use ragmaker_tool::{Flag, Usage, Word};
+use ragmaker_tool::{Flag, Usage, Word, placeholder};
 
 /// A command of `ragmaker`.
 pub(crate) struct Program {
@@ -58,8 +58,9 @@ fn empty(name: &str) -> Command {
 }
 
 fn option(flag: &Flag) -> Arg {
+    // A word that gives this option has its name without the hyphens.
     let name = flag.long.trim_start_matches('-');
-    let arg = Arg::new(name).long(name).help(flag.help.clone()).required(flag.is_required);
+    let arg = Arg::new(flag.long).long(name).help(flag.help.clone()).required(flag.is_required);
     let arg = match flag.short {
         Some(short) => arg.short(short),
         None => arg,
@@ -81,11 +82,6 @@ fn positional(word: &Word) -> Arg {
 
 fn chosen(arg: Arg, choices: &[String]) -> Arg {
     if choices.is_empty() { arg } else { arg.value_parser(PossibleValuesParser::new(choices.to_vec())) }
-}
-
-/// The name of a value as help shows it: `OUTPUT_DIR`.
-fn placeholder(name: &str) -> String {
-    name.to_uppercase().replace('-', "_")
 }
 
 /// The first clause of a description, for menus.
