@@ -61,7 +61,12 @@ fn exactly_the_section_is_fetched() {
         let page = &report[&site.url(path)];
         assert_eq!(page["reason"], format!("it is the same document as {of}"), "{page}");
     }
-    let refused = addresses(&site, &refused).into_iter().chain([site.url("/docs/private/c")]);
+    // The second is found in the first.
+    let unlisted = ["/docs/print", "/docs/kept/a"].map(|path| site.url(path));
+    for url in &unlisted {
+        assert!(report[url]["reason"].as_str().unwrap().contains("noindex"), "{}", report[url]);
+    }
+    let refused = addresses(&site, &refused).into_iter().chain(unlisted).chain([site.url("/docs/private/c")]);
     let refused: BTreeSet<_> = refused.chain(same.keys().map(|path| site.url(path))).collect();
     assert_eq!(with(&report, "refused"), refused);
     assert_eq!(with(&report, "failed"), addresses(&site, &["/docs/round", "/docs/members/1", "/docs/members/2"]));
@@ -89,6 +94,14 @@ fn exactly_the_section_is_fetched() {
     let tagged =
         catalog["documents"].as_array().unwrap().iter().filter(|one| one["source"]["etag"].is_string()).count();
     assert!(tagged >= PAGES / 2 - 5, "{tagged}");
+}
+
+#[test]
+fn a_section_whose_start_asks_to_be_in_no_index_is_saved() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let kept = ["--url", &site.url("/docs/kept/"), "--section", "--kb-root", "kb", "--browser", "never"];
+    let run = project.tool("http-fetch").args(kept).run();
+    assert_eq!(with(&report(run.answer()), "added"), addresses(&site, &["/docs/kept/", "/docs/kept/a"]));
 }
 
 #[test]

@@ -46,7 +46,7 @@ pub use crate::extract::Examples;
 pub use crate::{
     chars::count_words,
     decode::decode,
-    links::{Links, Relation, links},
+    links::{Links, Relation, is_noindex, links},
     metadata::{Metadata, PageType},
     sign_in::{SignIn, sign_in},
 };

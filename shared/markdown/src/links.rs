@@ -21,6 +21,8 @@ pub struct Links {
     pub relations: Vec<Relation>,
     /// The target of a `<meta>` refresh.
     pub refresh: Option<Url>,
+    /// Whether a `<meta name=robots>` asks that the page be in no index.
+    pub is_noindex: bool,
     /// The URLs of its external scripts.
     pub scripts: Vec<Url>,
     /// The number of inline scripts.
@@ -86,6 +88,11 @@ pub fn links(html: &str, address: &Url) -> Links {
             }
             Ok(())
         }),
+        element!("meta[name]", |meta| {
+            let mut found = found.borrow_mut();
+            found.0.is_noindex |= lower(meta, "name").trim() == "robots" && is_noindex(&lower(meta, "content"));
+            Ok(())
+        }),
         element!("script", |script| {
             let mut found = found.borrow_mut();
             match target(script, "src", &found.1) {
@@ -101,6 +108,11 @@ pub fn links(html: &str, address: &Url) -> Links {
     ];
     read(html, handlers);
     std::mem::take(&mut found.borrow_mut().0)
+}
+
+/// Whether a list of directives for robots, in lower case, asks that the page be in no index.
+pub fn is_noindex(directives: &str) -> bool {
+    directives.split(',').any(|directive| matches!(directive.trim(), "noindex" | "none"))
 }
 
 /// The value of an attribute of `element`.
@@ -138,7 +150,7 @@ mod tests {
         let page = Url::parse("https://x.example/docs/a").unwrap();
         let html = "<base href=/b/><base href=/no/><a href=' c '>c</a><A HREF='#d'>d</A><a>no</a><a href='http://['>bad</a>
             <map><area href=e></map><link REL='Alternate nofollow' type='text/Markdown; charset=utf-8' href=f.md>
-            <meta http-equiv=Refresh content=\"0; url='g'\"><script src=h.js></script><script>1</script><input type=Password autocomplete=new-password>";
+            <meta http-equiv=Refresh content=\"0; url='g'\"><script src=h.js></script><script>1</script><input type=Password autocomplete=new-password><META NAME=Robots CONTENT='nofollow, NoIndex'>";
         let links = links(html, &page);
         let anchors: Vec<_> = links.anchors.iter().map(Url::as_str).collect();
         assert_eq!(anchors, ["https://x.example/b/c", "https://x.example/b/#d", "https://x.example/b/e"]);
@@ -146,6 +158,9 @@ mod tests {
         assert_eq!((rel.as_str(), media_type.as_str()), ("alternate nofollow", "text/markdown"));
         assert_eq!((href.path(), links.refresh.unwrap().path()), ("/b/f.md", "/b/g"));
         assert_eq!((links.scripts.len(), links.inline_scripts), (1, 1));
-        assert_eq!(links.passwords, 1);
+        assert!(links.passwords == 1 && links.is_noindex);
+        for other in ["<meta name=robots content='index, follow'>", "<meta name=googlebot content=noindex>"] {
+            assert!(!self::links(other, &page).is_noindex, "{other}");
+        }
     }
 }

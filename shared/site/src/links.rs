@@ -9,6 +9,7 @@ use indexmap::IndexSet;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_http::Response;
 use ragmaker_knowledge::file_hash;
+use ragmaker_markdown::is_noindex;
 use ragmaker_text::ByteSource;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -29,6 +30,8 @@ pub(crate) struct PageLinks {
     pub(crate) indexes: Vec<Url>,
     /// The SHA-256 of the body that they were read from, where the document is made of it.
     pub(crate) body: Option<String>,
+    /// Whether the page asks that it be in no index.
+    pub(crate) is_noindex: bool,
 }
 
 impl PageLinks {
@@ -42,7 +45,8 @@ impl PageLinks {
         }
         // The plain page may be the same shell for all that scripts show in it.
         let body = (via == LoadMethod::Http).then(|| file_hash(&ByteSource::Memory(response.body.clone())).ok());
-        Self { pages, indexes, body: body.flatten() }
+        let asks = response.headers("x-robots-tag").any(|tag| is_noindex(&tag.to_ascii_lowercase()));
+        Self { pages, indexes, body: body.flatten(), is_noindex: asks || content.links.is_noindex }
     }
 }
 
@@ -55,7 +59,7 @@ pub(crate) struct SectionLinks {
 }
 
 /// The links of a document, as positions in the list of addresses, and the validators of the response.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     etag: Option<String>,
     last_modified: Option<String>,
@@ -63,6 +67,8 @@ struct Kept {
     indexes: Vec<usize>,
     #[serde(default)]
     body: Option<String>,
+    #[serde(default)]
+    is_noindex: bool,
 }
 
 impl SectionLinks {
@@ -76,7 +82,8 @@ impl SectionLinks {
         let urls = |positions: &[usize]| {
             positions.iter().map(|position| self.addresses.get_index(*position).cloned()).collect::<Option<_>>()
         };
-        Some(PageLinks { pages: urls(&kept.pages)?, indexes: urls(&kept.indexes)?, body: kept.body.clone() })
+        let Kept { body, is_noindex, .. } = kept.clone();
+        Some(PageLinks { pages: urls(&kept.pages)?, indexes: urls(&kept.indexes)?, body, is_noindex })
     }
 
     /// Keeps the links of the document at `url`, unless its source has no validators: such a page is always fetched
@@ -93,6 +100,7 @@ impl SectionLinks {
             pages: positions(links.pages),
             indexes: positions(links.indexes),
             body: links.body,
+            is_noindex: links.is_noindex,
         };
         self.documents.insert(url.to_owned(), kept);
     }
@@ -111,9 +119,7 @@ impl SectionLinks {
                 urls.map(|url| Some(self.addresses.insert_full(url?).0)).collect()
             };
             let (Some(pages), Some(indexes)) = (positions(&kept.pages), positions(&kept.indexes)) else { continue };
-            let (etag, last_modified) = (kept.etag.clone(), kept.last_modified.clone());
-            let body = kept.body.clone();
-            self.documents.insert(url.clone(), Kept { etag, last_modified, pages, indexes, body });
+            self.documents.insert(url.clone(), Kept { pages, indexes, ..kept.clone() });
         }
     }
 }

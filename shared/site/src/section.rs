@@ -144,9 +144,10 @@ pub fn fetch(
     if earlier.is_empty() {
         let found = seeded(wanted, &site, &state.store);
         let found = state.enqueue(found, &wanted.scope);
-        state.run.checkpoint(JournalEntry { done: vec![], found })?;
+        state.run.checkpoint(JournalEntry { found, ..JournalEntry::default() })?;
     } else {
-        for JournalEntry { done, found } in earlier {
+        for JournalEntry { done, found, start_is_noindex } in earlier {
+            state.start_is_noindex |= start_is_noindex;
             state.enqueue(found, &wanted.scope);
             state.done.add(done);
         }
@@ -345,6 +346,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         let mut state = section.state();
         let found = state.enqueue(found, section.context.scope);
         if key(&url) == key(wanted.start) {
+            state.start_is_noindex = visited.links.is_noindex;
             state.start_error = visited.error.clone().or_else(|| start_refusal(&visited));
         }
         if let Err(error) = state.end(&url, visited, found) {

@@ -40,6 +40,10 @@ pub(crate) struct CrawlState<'a> {
     pub(crate) bodies: HashMap<String, String>,
     /// The links of the pages of this run.
     pub(crate) links: SectionLinks,
+    /// Whether the start page asks that it be in no index: then the other pages do so as well, and they are wanted
+    /// nevertheless. It is visited alone, before all others.
+    pub(crate) start_is_noindex: bool,
+    pub(crate) has_begun: bool,
     /// Why the start page failed.
     pub(crate) start_error: Option<Error>,
     pub(crate) error: Option<Error>,
@@ -54,6 +58,9 @@ pub(crate) struct JournalEntry {
     /// The addresses that were found first here, with their depth.
     #[serde(default)]
     pub(crate) found: Vec<(Url, u32)>,
+    /// Whether the start page, which was visited, asks that it be in no index.
+    #[serde(default)]
+    pub(crate) start_is_noindex: bool,
 }
 
 impl<'a> CrawlState<'a> {
@@ -73,6 +80,8 @@ impl<'a> CrawlState<'a> {
             texts,
             bodies: HashMap::new(),
             links: SectionLinks::default(),
+            start_is_noindex: false,
+            has_begun: false,
             start_error: None,
             error: None,
         }
@@ -102,6 +111,9 @@ impl<'a> CrawlState<'a> {
 
     /// The next address to fetch.
     pub(crate) fn next(&mut self) -> Option<(Url, u32)> {
+        if self.busy > 0 && !self.has_begun {
+            return None;
+        }
         loop {
             let (url, depth) = match self.queue.pop_front() {
                 Some(next) => next,
@@ -163,6 +175,7 @@ impl<'a> CrawlState<'a> {
     /// Records the result of the visit to `url`.
     pub(crate) fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
+        self.has_begun = true;
         self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
         let links = visited.links;
         let mut done = visited.also;
@@ -186,6 +199,12 @@ impl<'a> CrawlState<'a> {
                 Some(PageResult { file_path: file.map(|file| file.to_string_lossy().into_owned()), ..page })
             }
             VisitOutcome::Moved(to) => Some(self.moved(own, &to)?),
+            VisitOutcome::Save { url: at, moved: false, .. }
+                if links.is_noindex && !self.start_is_noindex && self.store.known(&at).is_none() =>
+            {
+                let reason = "the page asks to be in no index (robots: noindex); only its links were used";
+                Some(PageResult::new(at, PageVerdict::Refused, reason))
+            }
             VisitOutcome::Save { url: at, document, moved, canonical, .. }
                 if let Some(other) = self.saved_as(&at, &document, links.body.as_ref(), canonical.as_ref()) =>
             {
@@ -220,7 +239,7 @@ impl<'a> CrawlState<'a> {
         done.sort();
         done.dedup();
         self.done.add(done.iter().cloned());
-        let entry = JournalEntry { done, found };
+        let entry = JournalEntry { done, found, start_is_noindex: self.start_is_noindex };
         match page {
             Some(page) => self.run.end(page, entry),
             None => self.run.checkpoint(entry),

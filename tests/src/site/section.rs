@@ -12,6 +12,7 @@
 //! - pages 62 to 68: name their Markdown by a `Link` header or an element; that of page 67 is shorter than the page
 //! - `/docs/index.html`, `/docs/title-page.html`: page 0 again, which has a link to a part of itself
 //! - `/docs/print/3`: page 3 with another text; its canonical address is that of page 3
+//! - `/docs/print`: a page that asks to be in no index, and `/docs/kept/`, whose pages all do so
 //! - `/docs/old/N`: redirects to page N for good
 //! - `/docs/go-out`, `/docs/go-private`, `/docs/round`: redirects out of the section, into what is disallowed, and in a
 //!   circle
@@ -232,6 +233,11 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         let added = if changes.edited.contains(&number) { "\nOne more sentence.\n" } else { "" };
         return self::text("text/markdown; charset=utf-8", text + added);
     }
+    if matches!(path, "/docs/print" | "/docs/kept/" | "/docs/kept/a") {
+        let body = format!("<main><h1>{path}</h1>{}<a href=/docs/kept/a>A</a></main>", prose(path, 6));
+        let head = "<meta name=robots content=noindex>";
+        return text("text/html; charset=utf-8", super::html::document(path, head, &body));
+    }
     if path == "/docs/print/3" {
         let head = format!("<link rel=canonical href=\"{}\">", self::path(3));
         let body = format!("<main><h1>{}</h1>{}</main>", title(3), prose("page 3 to be printed", 6));
@@ -315,6 +321,7 @@ fn body(number: usize, edited: bool, framed: bool) -> String {
             "/docs/title-page.html",
             "#more",
             "/docs/print/3",
+            "/docs/print",
             "/docs/old/5",
             "/docs/old/6",
             "/docs/go-out",
