@@ -89,6 +89,7 @@ fn exactly_the_section_is_fetched() {
     assert_eq!(catalog["documents"].as_array().unwrap().len(), PAGES);
     let start = catalog["documents"].as_array().unwrap().iter().find(|one| one["url"] == site.url("/docs/")).unwrap();
     assert!(start["title"].is_string() && catalog["title"] == start["title"], "{}", catalog["title"]);
+    assert_eq!(catalog["source_url"], site.url("/docs/"));
     let verified = project.tool("verify").args(["--kb-root", "kb", "--limit", "1"]).run();
     assert_eq!(verified.answer()["advice"][0]["kind"], "summary_missing");
     let tagged =

@@ -285,6 +285,26 @@ impl Catalog {
         self.change(&file, SourceType::default(), |catalog| Ok(edit::describe(catalog, header, now)))
     }
 
+    /// Names a knowledge base after its source: sets the title and the address that `header` has where the catalog has
+    /// none. The address is only set if each document is of this source, and nothing is without a catalog.
+    ///
+    /// # Errors
+    ///
+    /// One of [`READ_ERRORS`] and [`ERRORS`].
+    pub fn name_after(&self, header: Header, is_of_source: impl Fn(&Listed) -> bool) -> Result<(), Error> {
+        let contents = match self.read() {
+            Err(error) if error.is(CATALOG_NOT_FOUND) => return Ok(()),
+            contents => contents?,
+        };
+        let has_one_source = || contents.documents.iter().all(is_of_source);
+        let title = header.title.filter(|_| contents.header.title.is_none());
+        let source_url = header.source_url.filter(|_| contents.header.source_url.is_none() && has_one_source());
+        if title.is_none() && source_url.is_none() {
+            return Ok(());
+        }
+        self.describe(&Header { title, source_url, ..Header::default() }).map(drop)
+    }
+
     /// Creates the catalog with the fields of `header`, unless it exists. Returns whether it was created: of several
     /// callers at the same time, by one.
     ///

@@ -13,7 +13,7 @@ use std::{
 };
 
 use ragmaker_address::codes::HTTP_ERROR;
-use ragmaker_catalog::{CATALOG_NOT_FOUND, Catalog, Header, Listed};
+use ragmaker_catalog::{Catalog, Header, Listed};
 use ragmaker_http::Client;
 use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
 use ragmaker_tool::{Code, Error};
@@ -160,12 +160,13 @@ pub fn fetch(
         return Err(error);
     }
     store.finish()?;
+    let title = store.known(&key(wanted.start)).and_then(|listed| listed.title.clone());
     links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
     run.store_state(&links)?;
     let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
     // The report is there even if the catalog cannot be changed.
     let fetched = ended(run, left, start_error)?;
-    name_after(wanted.start, catalog)?;
+    name_after(wanted, title, catalog)?;
     Ok(fetched)
 }
 
@@ -192,21 +193,11 @@ fn ended(run: Run, left: usize, start_error: Option<Error>) -> Result<Fetched, E
     }
 }
 
-/// Gives a knowledge base that has no title the title of the start page.
-fn name_after(start: &Url, catalog: &Catalog) -> Result<(), Error> {
-    let contents = match catalog.read() {
-        Err(error) if error.is(CATALOG_NOT_FOUND) => return Ok(()),
-        contents => contents?,
-    };
-    if contents.header.title.is_some() {
-        return Ok(());
-    }
-    let url = key(start);
-    let page = contents.documents.into_iter().find(|document| document.url.as_ref() == Some(&url));
-    match page.and_then(|page| page.title) {
-        Some(title) => catalog.describe(&Header { title: Some(title), ..Header::default() }).map(drop),
-        None => Ok(()),
-    }
+/// Names a knowledge base after its section: by the title of the start page, and by the address of the section.
+fn name_after(wanted: &SectionRequest<'_>, title: Option<String>, catalog: &Catalog) -> Result<(), Error> {
+    let section = wanted.scope.prefix().as_str();
+    let header = Header { title, source_url: Some(section.to_owned()), ..Header::default() };
+    catalog.name_after(header, |listed| listed.url.as_ref().is_some_and(|url| url.starts_with(section)))
 }
 
 /// Visits the queued addresses and the addresses that their pages link to. Returns `earlier` as well, the links of the

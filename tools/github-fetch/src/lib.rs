@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use argh::{ArgsInfo, FromArgs};
+use ragmaker_catalog::{DocumentSource, Header};
 use ragmaker_git::Repository;
 use ragmaker_ingest::{Report, Run, Skipped, Skips, Store};
 use ragmaker_knowledge::DestinationArgs;
@@ -117,6 +118,18 @@ impl Args {
         let fetched = tree.sync(&found, &mut store, &mut run);
         store.finish()?;
         fetched?;
+        let source = address.repository();
+        let title = name(source);
+        let header = Header {
+            title: (!title.is_empty()).then_some(title),
+            // A folder has no address.
+            source_url: source.contains("://").then(|| source.to_owned()),
+            ..Header::default()
+        };
+        place.catalog.name_after(
+            header,
+            |listed| matches!(&listed.source, Some(DocumentSource::Git { repository, .. }) if repository == source),
+        )?;
         run.finish_with(RepositorySummary {
             repository: address.repository().to_owned(),
             reference: repository.reference().map(str::to_owned),
@@ -126,5 +139,32 @@ impl Args {
             catalog_file: place.catalog.file().to_string_lossy().into_owned(),
             skipped: skips.into_list(),
         })
+    }
+}
+
+/// The name of a repository: the end of its address, with its owner where a server has it.
+fn name(repository: &str) -> String {
+    let (is_on_server, path) = repository.split_once("://").map_or((false, repository), |(_, rest)| (true, rest));
+    let path = path.trim_end_matches('/').trim_end_matches(".git");
+    let parts: Vec<&str> =
+        path.split(['/', '\\']).filter(|part| !part.is_empty()).skip(usize::from(is_on_server)).collect();
+    parts[parts.len().saturating_sub(1 + usize::from(is_on_server))..].join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_repository_is_named_by_the_end_of_its_address() {
+        for (repository, expected) in [
+            ("https://github.com/rust-lang/book", "rust-lang/book"),
+            ("https://git.example/group/team/docs.git/", "team/docs"),
+            ("git://127.0.0.1:9418/docs", "docs"),
+            ("/home/ada/tides", "tides"),
+            ("../tides.git", "tides"),
+        ] {
+            assert_eq!(name(repository), expected, "{repository}");
+        }
     }
 }

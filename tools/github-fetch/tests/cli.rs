@@ -140,7 +140,7 @@ fn documents_of_a_local_repository_are_saved_at_their_commit() {
     let titles: Vec<&str> = listed.iter().filter_map(|one| one["title"].as_str()).collect();
     assert_eq!(titles, ["Tidemark", "Tides", "Gauges", "Charts"]);
     let catalog = fs::read_to_string(tree.root.join("kb/cache/catalog.json")).unwrap();
-    assert!(catalog.contains("\"src_type\": \"github\""), "{catalog}");
+    assert!(catalog.contains("\"src_type\": \"github\"") && catalog.contains("\"title\": \"source\""), "{catalog}");
     // A work tree that was not committed is none of the repository.
     fs::write(source.join("docs/a.md"), "not committed").unwrap();
     assert_eq!(count(&fetch(&tree, &["--repo-url", "source"]), "unchanged"), 4);
