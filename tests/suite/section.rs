@@ -106,6 +106,21 @@ fn a_section_whose_start_asks_to_be_in_no_index_is_saved() {
 }
 
 #[test]
+fn a_directory_listing_has_links_and_is_no_document() {
+    let (project, site) = (Project::new(), Section::without_waits());
+    let url = site.url("/docs/files/");
+    let run = ["--url", &url, "--section", "--kb-root", "kb", "--browser", "never"];
+    let run = project.tool("http-fetch").args(run).run();
+    let report = report(run.answer());
+    assert_eq!(with(&report, "added"), addresses(&site, &["/docs/files/tides.html"]));
+    assert_eq!(report[&url]["reason"], "it is a directory listing; only its links were used");
+    // The knowledge base is named and has no defect.
+    let verified = project.tool("verify").args(["--kb-root", "kb"]).run();
+    let kinds: Vec<_> = verified.answer()["advice"].as_array().unwrap().iter().map(|advice| &advice["kind"]).collect();
+    assert_eq!(kinds, ["summary_missing", "document_summary_missing"]);
+}
+
+#[test]
 fn only_changed_pages_are_rewritten() {
     let (project, site) = (Project::new(), Section::start());
     fetch(&project, &site).args(["--concurrency", "4"]).run().answer();

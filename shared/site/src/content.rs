@@ -66,7 +66,6 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
     if wrong == Some(WrongPage::Challenge) && document.words < CHALLENGE && is_challenge() {
         return Some(challenge_error(response, None));
     }
-    let is_prose = |line: &str| !line.contains("](") && line.chars().nth(ARTICLE).is_some();
     let is_little = markdown.chars().nth(BESIDE).is_none() && !markdown.lines().any(is_prose);
     // Most pages have more text, and need not be read again.
     if !is_little && wrong != Some(WrongPage::Login) {
@@ -82,6 +81,11 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
             .detail("url", response.url.as_str())
             .detail("http_status", response.status)
     })
+}
+
+/// Whether a line of Markdown is a paragraph that a page is for.
+pub(crate) fn is_prose(line: &str) -> bool {
+    !line.contains("](") && line.chars().nth(ARTICLE).is_some()
 }
 
 fn has_scripts(links: &Links) -> bool {

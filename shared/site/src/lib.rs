@@ -6,6 +6,7 @@
 //! - [`visit`]: one page of a run: its request, its content, its links
 //! - [`load`], [`content`], [`refusal`]: a response as Markdown, with the browser if the plain page has little text; or
 //!   the reason why it has no content
+//! - [`listing`]: directory listings, which have links and no content
 //! - [`publisher`]: the publisher's own Markdown, if it is as complete as the page
 //! - [`site`], [`robots`], [`soft_404`], [`redirect`]: the requests to a site: robots.txt, delays, retries, its pages
 //!   for missing addresses, where requests may lead
@@ -15,6 +16,7 @@
 mod content;
 mod fetched_urls;
 mod links;
+mod listing;
 mod load;
 mod plan;
 mod publisher;

@@ -193,9 +193,11 @@ fn ended(run: Run, left: usize, start_error: Option<Error>) -> Result<Fetched, E
     }
 }
 
-/// Names a knowledge base after its section: by the title of the start page, and by the address of the section.
+/// Names a knowledge base after its section: by the title of the start page, or its address where that is no document,
+/// and by the address of the section.
 fn name_after(wanted: &SectionRequest<'_>, title: Option<String>, catalog: &Catalog) -> Result<(), Error> {
     let section = wanted.scope.prefix().as_str();
+    let title = title.or_else(|| Some(section.split_once("://")?.1.trim_end_matches('/').to_owned()));
     let header = Header { title, source_url: Some(section.to_owned()), ..Header::default() };
     catalog.name_after(header, |listed| listed.url.as_ref().is_some_and(|url| url.starts_with(section)))
 }

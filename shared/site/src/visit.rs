@@ -16,6 +16,7 @@ use crate::{
     content::{Content, ContentKind, onward},
     fetched_urls::FetchedUrls,
     links::PageLinks,
+    listing::is_listing,
     load::{Browser, HTML_FIRST, LoadMethod, Loaded, MARKDOWN_FIRST, load},
     publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, is_of},
     redirect::{NotFollowed, Reach},
@@ -366,7 +367,9 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     }
     let mut also = vec![own.clone(), key(&landed)];
     let links = PageLinks::read(&loaded.content, response, loaded.via);
-    if let Some(reason) = run.scope.refusal(at) {
+    let is_listing = known.is_none() && is_listing(&loaded.content);
+    let reason = run.scope.refusal(at).map(|reason| reason.to_string());
+    if let Some(reason) = reason.or_else(|| is_listing.then(|| "it is a directory listing".to_owned())) {
         return Visited { links, also, ..refused(&own, format!("{reason}; only its links were used")) };
     }
     let (loaded, source) = if is_same {

@@ -13,6 +13,7 @@
 //! - `/docs/index.html`, `/docs/title-page.html`: page 0 again, which has a link to a part of itself
 //! - `/docs/print/3`: page 3 with another text; its canonical address is that of page 3
 //! - `/docs/print`: a page that asks to be in no index, and `/docs/kept/`, whose pages all do so
+//! - `/docs/files/`: a directory listing, as `python -m http.server` makes it, of one document
 //! - `/docs/old/N`: redirects to page N for good
 //! - `/docs/go-out`, `/docs/go-private`, `/docs/round`: redirects out of the section, into what is disallowed, and in a
 //!   circle
@@ -233,15 +234,8 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         let added = if changes.edited.contains(&number) { "\nOne more sentence.\n" } else { "" };
         return self::text("text/markdown; charset=utf-8", text + added);
     }
-    if matches!(path, "/docs/print" | "/docs/kept/" | "/docs/kept/a") {
-        let body = format!("<main><h1>{path}</h1>{}<a href=/docs/kept/a>A</a></main>", prose(path, 6));
-        let head = "<meta name=robots content=noindex>";
-        return text("text/html; charset=utf-8", super::html::document(path, head, &body));
-    }
-    if path == "/docs/print/3" {
-        let head = format!("<link rel=canonical href=\"{}\">", self::path(3));
-        let body = format!("<main><h1>{}</h1>{}</main>", title(3), prose("page 3 to be printed", 6));
-        return text("text/html; charset=utf-8", super::html::document(&title(3), &head, &body));
+    if let Some(response) = left_out(path) {
+        return response;
     }
     let place = if matches!(path, "/docs/index.html" | "/docs/title-page.html") { "/docs/" } else { path };
     let Some(number) = (0..PAGES).find(|number| self::path(*number) == place) else {
@@ -265,6 +259,29 @@ fn answer(request: &Request, port: u16, state: &State) -> Response {
         return page("Too many", "<h1>Too many requests</h1>").status(429).header("Retry-After", "1");
     }
     content(request, number, &changes)
+}
+
+/// Pages that are not saved, or only if the section begins at them.
+fn left_out(path: &str) -> Option<Response> {
+    if path == "/docs/files/" {
+        let name = "Directory listing for /docs/files/";
+        let body = format!("<h1>{name}</h1><hr><ul><li><a href=\"tides.html\">tides.html</a></li></ul><hr>");
+        return Some(page(name, &body));
+    }
+    if path == "/docs/files/tides.html" {
+        return Some(page("Tides", &format!("<main><h1>Tides</h1>{}</main>", prose("files", 6))));
+    }
+    if matches!(path, "/docs/print" | "/docs/kept/" | "/docs/kept/a") {
+        let body = format!("<main><h1>{path}</h1>{}<a href=/docs/kept/a>A</a></main>", prose(path, 6));
+        let head = "<meta name=robots content=noindex>";
+        return Some(text("text/html; charset=utf-8", super::html::document(path, head, &body)));
+    }
+    if path == "/docs/print/3" {
+        let head = format!("<link rel=canonical href=\"{}\">", self::path(3));
+        let body = format!("<main><h1>{}</h1>{}</main>", title(3), prose("page 3 to be printed", 6));
+        return Some(text("text/html; charset=utf-8", super::html::document(&title(3), &head, &body)));
+    }
+    None
 }
 
 /// The answer for a page that is there.
