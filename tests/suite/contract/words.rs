@@ -58,7 +58,7 @@ fn a_json_object_is_no_word() {
             let run = tool().arg(object).run();
             refused(&run, object);
             let remedy = run.error("ARGUMENT_ERROR")["remediation_suggestion"].as_str().unwrap();
-            assert!(remedy.starts_with("Give a JSON object with the arguments as --arguments"), "{remedy}");
+            assert_eq!(remedy, "Give a JSON object with the arguments as --arguments '{…}'.");
         }
     });
 }

@@ -159,13 +159,7 @@ impl CommandLine {
         let shown = if text.contains([' ', '\'', '"']) { "VALUE" } else { text };
         match self.given.last() {
             _ if text.trim_start().starts_with('{') && self.takes_json => {
-                let advice = "Give a JSON object with the arguments as --arguments '{…}'.";
-                let takes_words = !self.operands.is_empty();
-                error.remedy(if takes_words {
-                    format!("{advice} Put -- before a word that begins with {{.")
-                } else {
-                    advice.into()
-                })
+                error.remedy("Give a JSON object with the arguments as --arguments '{…}'.")
             }
             // A second value, as in `--source A B`.
             Some(Given { flag, value: Some(_), is_word: false }) if is_repeatable(flag) => error
