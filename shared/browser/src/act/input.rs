@@ -177,7 +177,8 @@ impl Input<'_> {
         what: &str,
         given: &Value,
     ) -> Result<Value, CommandError> {
-        Frames::on(self.socket, element_id.session.as_deref(), object, what, given, self.until)
+        let place = (element_id.session.as_deref(), &*element_id.frame);
+        self.frames.on(self.socket, place, object, (what, given), self.until)
     }
 
     /// The position at which a click reaches the element, or the reason why there is none. Each attempt scrolls

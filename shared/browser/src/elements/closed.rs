@@ -44,7 +44,8 @@ impl Frames {
                     continue;
                 }
                 let noted = self.object(socket, &element_id, until).and_then(|object| {
-                    Self::on(socket, element_id.session.as_deref(), &object, "state", &Value::Null, until)
+                    let place = (element_id.session.as_deref(), &*element_id.frame);
+                    self.on(socket, place, &object, ("state", &Value::Null), until)
                 });
                 match noted {
                     // It was removed meanwhile.

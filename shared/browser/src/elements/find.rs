@@ -190,7 +190,8 @@ fn element_in_frames(
             Chosen::Several => {
                 let mut listed = vec![];
                 for (index, object) in objects.iter().enumerate().take(LISTED) {
-                    let state = Frames::on(socket, frame.session.as_deref(), object, "state", &Value::Null, until)?;
+                    let place = (frame.session.as_deref(), &*frame.id);
+                    let state = frames.on(socket, place, object, ("state", &Value::Null), until)?;
                     listed.push(described(text, index, &state));
                 }
                 return Ok(Some(Err(NotFound::Several(listed))));

@@ -47,6 +47,9 @@ pub(crate) static CONSENT: FrameScript = in_frame!("consent");
 pub(crate) static SCREENSHOT: FrameScript = in_frame!("screenshot");
 pub(crate) const ELEMENT: &str = include_str!("../js/element.js");
 
+/// The name under which an isolated world keeps it.
+const ELEMENT_NAME: &str = "element";
+
 /// The name of the isolated worlds.
 const WORLD: &str = "tool";
 
@@ -233,13 +236,13 @@ impl Frames {
         object.ok_or_else(|| CommandError::Failed("the element is gone".into()))
     }
 
-    /// Runs an operation of `js/element.js` on an element.
+    /// Runs an operation of `js/element.js` on the remote object of an element in the frame `frame` of `session`.
     pub(crate) fn on(
+        &mut self,
         socket: &mut TabSocket,
-        session: Option<&str>,
+        (session, frame): (Option<&str>, &str),
         object: &str,
-        what: &str,
-        given: &Value,
+        (what, given): (&str, &Value),
         until: Instant,
     ) -> Result<Value, CommandError> {
         let given = if let Some(other) = given["objectId"].as_str() {
@@ -247,15 +250,20 @@ impl Frames {
         } else {
             json!({"value": given})
         };
+        let world = (session.map(str::to_owned), frame.to_owned());
+        let is_kept = self.worlds.get(&world).is_some_and(|world| world.kept.contains(&ELEMENT_NAME));
+        let function = format!("globalThis.{WORLD}_{ELEMENT_NAME}");
+        let function = if is_kept { function } else { format!("({function} = {ELEMENT})") };
+        let by_value = !matches!(what, "label" | "option");
         let params = json!({
-            "objectId": object, "functionDeclaration": ELEMENT, "arguments": [{"value": what}, given],
-            "returnByValue": !matches!(what, "label" | "option"), "awaitPromise": true,
+            "objectId": object, "functionDeclaration": format!("function (...given) {{ return {function}.apply(this, given); }}"),
+            "arguments": [{"value": what}, given], "returnByValue": by_value, "awaitPromise": true,
         });
         let answer = socket.ask(session, "Runtime.callFunctionOn", &params, until)?;
-        if matches!(what, "label" | "option") {
-            return Ok(answer["result"]["objectId"].clone());
+        if let Some(world) = self.worlds.get_mut(&world).filter(|_| !is_kept) {
+            world.kept.push(ELEMENT_NAME);
         }
-        returned(answer)
+        if by_value { returned(answer) } else { Ok(answer["result"]["objectId"].clone()) }
     }
 
     fn evaluate(
