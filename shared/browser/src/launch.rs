@@ -171,8 +171,6 @@ fn options(profile: &Profile, launch: &Launch, browser: &Path, version: &str, sa
                 // The browser keeps session cookies only if it restores its tabs.
                 "session.restore_on_startup": 1,
                 "download.prompt_for_download": false,
-                // A PDF is a file like any other, and the page that led to it stays.
-                "plugins.always_open_pdf_externally": true,
                 "credentials_enable_service": false,
             },
         },

@@ -139,11 +139,7 @@ fn capabilities(launch: &Launch, sandbox: bool) -> Value {
             "args": arguments(launch.headless, sandbox).collect::<Vec<_>>(),
             "excludeSwitches": EXCLUDED,
             // Nothing is written to a disk that nobody looks at.
-            "prefs": {
-                "download_restrictions": 3,
-                "credentials_enable_service": false,
-                "plugins.always_open_pdf_externally": true,
-            },
+            "prefs": {"download_restrictions": 3, "credentials_enable_service": false},
         },
     })
 }

@@ -56,20 +56,12 @@ fn a_file_is_saved_as_a_document() {
 }
 
 #[test]
-fn a_file_to_which_a_step_leads_is_named_and_the_page_stays() {
+fn a_pdf_to_which_a_step_leads_is_named_by_its_address() {
     let visitor = Visitor::with_browser();
-    for (page, link, file) in
-        [("/act/leads-to-a-pdf", "link:Press", "/content/pdf"), ("/act/page", "link:Archive", "/content/download")]
-    {
-        let answer = visitor.act(page, &json!([{"click": link}]).to_string()).run().answer().clone();
-        assert_eq!(answer["changes"]["download"]["url"], visitor.url(file), "{answer}");
-        // The page is still the session's.
-        let shown = visitor.project.tool("browser-navigate").run().answer().clone();
-        assert_eq!((&answer["url"], &shown["url"]), (&json!(visitor.url(page)), &json!(visitor.url(page))), "{answer}");
-    }
-    visitor.act("/act/leads-to-a-pdf", r#"[{"click":"link:Press"}]"#).run().answer();
-    assert_eq!(visitor.extract_open().run().answer()["url"], visitor.url("/act/leads-to-a-pdf"));
-    assert_eq!(visitor.extract("/content/pdf").run().answer()["file"]["sha256"], HANDBOOK);
+    let error = visitor.act("/act/leads-to-a-pdf", r#"[{"click":"link:Press"}]"#).run().error("NOT_A_PAGE").clone();
+    let url = error["details"]["url"].as_str().unwrap();
+    assert_eq!(url, visitor.url("/content/pdf"));
+    assert_eq!(visitor.extract(url).run().answer()["file"]["sha256"], HANDBOOK);
 }
 
 #[test]
