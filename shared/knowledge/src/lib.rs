@@ -41,5 +41,6 @@ pub use convert::{ContentFormat, EMPTY_CONTENT, Fetched};
 pub use destination::{DestinationArgs, SaveTarget};
 pub use ragmaker_catalog::{DocumentSource, now};
 pub use save::{
-    Destination, ERRORS, Saved, content_hash, entry, file_hash, new_file, save, save_converted, title_of, write,
+    Destination, ERRORS, Saved, bytes_hash, content_hash, entry, file_hash, new_file, save, save_converted, title_of,
+    write,
 };

@@ -165,6 +165,11 @@ pub fn content_hash(title: &str, markdown: &str) -> String {
     hexadecimal(&Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize())
 }
 
+/// The SHA-256 of `bytes`, in hexadecimal.
+pub fn bytes_hash(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
 /// The SHA-256 of the bytes of a file, in hexadecimal.
 ///
 /// # Errors

@@ -14,6 +14,10 @@ impl FetchedUrls {
         self.keys().contains(key)
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keys().is_empty()
+    }
+
     pub(crate) fn add(&self, keys: impl IntoIterator<Item = String>) {
         self.keys().extend(keys);
     }

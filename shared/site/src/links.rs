@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_http::Response;
-use ragmaker_knowledge::file_hash;
+use ragmaker_knowledge::bytes_hash;
 use ragmaker_markdown::is_noindex;
-use ragmaker_text::ByteSource;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -44,9 +43,9 @@ impl PageLinks {
             pages.extend(markdown_links(&content.document.markdown, &response.url));
         }
         // The plain page may be the same shell for all that scripts show in it.
-        let body = (via == LoadMethod::Http).then(|| file_hash(&ByteSource::Memory(response.body.clone())).ok());
+        let body = (via == LoadMethod::Http).then(|| bytes_hash(&response.body));
         let asks = response.headers("x-robots-tag").any(|tag| is_noindex(&tag.to_ascii_lowercase()));
-        Self { pages, indexes, body: body.flatten(), is_noindex: asks || content.links.is_noindex }
+        Self { pages, indexes, body, is_noindex: asks || content.links.is_noindex }
     }
 }
 

@@ -43,7 +43,6 @@ pub(crate) struct CrawlState<'a> {
     /// Whether the start page asks that it be in no index: then the other pages do so as well, and they are wanted
     /// nevertheless. It is visited alone, before all others.
     pub(crate) start_is_noindex: bool,
-    pub(crate) has_begun: bool,
     /// Why the start page failed.
     pub(crate) start_error: Option<Error>,
     pub(crate) error: Option<Error>,
@@ -81,7 +80,6 @@ impl<'a> CrawlState<'a> {
             bodies: HashMap::new(),
             links: SectionLinks::default(),
             start_is_noindex: false,
-            has_begun: false,
             start_error: None,
             error: None,
         }
@@ -111,7 +109,7 @@ impl<'a> CrawlState<'a> {
 
     /// The next address to fetch.
     pub(crate) fn next(&mut self) -> Option<(Url, u32)> {
-        if self.busy > 0 && !self.has_begun {
+        if self.busy > 0 && self.done.is_empty() {
             return None;
         }
         loop {
@@ -149,14 +147,14 @@ impl<'a> CrawlState<'a> {
         }
         let title = title_of(document, url);
         let text = content_hash(&title, &document.markdown);
-        let is_like = |other: &&String, is_like: &dyn Fn(&Listed) -> bool| self.store.known(other).is_some_and(is_like);
-        let same_body = body.and_then(|body| self.bodies.get(body));
-        let same_text = self.texts.get(&text);
-        let same_text = same_text.filter(|other| is_like(other, &|listed| listed.content_hash.as_ref() == Some(&text)));
-        let named = canonical.filter(|other| is_like(other, &|listed| listed.title.as_ref() == Some(&title)));
-        let mut others = [same_body, same_text, named].into_iter().flatten();
         // What was not visited in this run may be another text by now.
-        others.find(|other| is_like(other, &|_| true) && self.done.has(other)).cloned()
+        let visited = |other: &String| self.store.known(other).filter(|_| self.done.has(other));
+        let has_text =
+            |other: &&String| visited(other).is_some_and(|listed| listed.content_hash.as_ref() == Some(&text));
+        let has_title = |other: &&String| visited(other).is_some_and(|listed| listed.title.as_ref() == Some(&title));
+        let same_body = body.and_then(|body| self.bodies.get(body)).filter(|other| visited(other).is_some());
+        let same_text = self.texts.get(&text).filter(has_text);
+        same_body.or(same_text).or(canonical.filter(has_title)).cloned()
     }
 
     /// Notes what the document at `url`, which was visited, was made of.
@@ -175,7 +173,6 @@ impl<'a> CrawlState<'a> {
     /// Records the result of the visit to `url`.
     pub(crate) fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
         let own = key(url);
-        self.has_begun = true;
         self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
         let links = visited.links;
         let mut done = visited.also;

@@ -367,9 +367,8 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     }
     let mut also = vec![own.clone(), key(&landed)];
     let links = PageLinks::read(&loaded.content, response, loaded.via);
-    let is_listing = known.is_none() && is_listing(&loaded.content);
-    let reason = run.scope.refusal(at).map(ToString::to_string);
-    if let Some(reason) = reason.or_else(|| is_listing.then(|| "it is a directory listing".to_owned())) {
+    let is_listing = || known.is_none() && is_listing(&loaded.content);
+    if let Some(reason) = run.scope.refusal(at).or_else(|| is_listing().then_some("it is a directory listing")) {
         return Visited { links, also, ..refused(&own, format!("{reason}; only its links were used")) };
     }
     let (loaded, source) = if is_same {
