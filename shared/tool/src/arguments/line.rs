@@ -42,8 +42,6 @@ pub(super) struct CommandLine {
     not_in_json: &'static [&'static str],
     /// The options that words give: see [`Tool::OPERANDS`].
     operands: Vec<Flag>,
-    /// The number of words that gave an option.
-    taken: usize,
     /// The maximum number of positional arguments. A tool has none.
     positionals: usize,
     takes_json: bool,
@@ -81,7 +79,6 @@ impl CommandLine {
             json_texts: &[],
             not_in_json: &[],
             operands: vec![],
-            taken: 0,
             positionals,
             takes_json: false,
             given: vec![],
@@ -144,9 +141,9 @@ impl CommandLine {
             self.words.push(text);
             return Ok(());
         }
+        let taken = self.given.iter().filter(|given| given.is_word).count();
         let last = self.operands.last().filter(|flag| is_repeatable(flag));
-        if let Some(&flag) = self.operands.get(self.taken).or(last) {
-            self.taken += 1;
+        if let Some(&flag) = self.operands.get(taken).or(last) {
             return self.give(flag, Some(text), true);
         }
         Err(self.unexpected(&text))
