@@ -4,7 +4,7 @@ use std::{collections::HashSet, time::Instant};
 
 use serde_json::{Value, json};
 
-use super::frames::{ElementId, Frames};
+use super::frames::{ElementId, Frame, Frames};
 use crate::{cdp::TabSocket, error::CommandError};
 
 /// The maximum number of closed roots that are made known.
@@ -24,22 +24,12 @@ impl Frames {
             if frame.owner.as_ref().is_some_and(|owner| owner.session == frame.session) {
                 continue;
             }
-            let noted = match self.elements(socket, frame, "by-css", &json!(":root"), until) {
-                Ok(root) => match root.unwrap_or_default().objects.first() {
-                    Some(root) => {
-                        let params = json!({"objectId": root, "depth": -1, "pierce": true});
-                        socket.ask(frame.session.as_deref(), "DOM.describeNode", &params, until)
-                    }
-                    None => continue,
-                },
-                Err(error) => Err(error),
-            };
-            let mut answer = match noted {
+            let tree = match self.tree(socket, frame, until) {
                 // The frame is gone or has another document.
                 Err(CommandError::Failed(_)) => continue,
-                answer => answer?,
+                tree => tree?,
             };
-            for element_id in first_elements(answer["node"].take(), frame.session.as_ref(), &frame.id) {
+            for element_id in first_elements(tree, frame.session.as_ref(), &frame.id) {
                 if known.len() >= MAX_ROOTS || !known.insert(element_id.clone()) {
                     continue;
                 }
@@ -55,6 +45,15 @@ impl Frames {
             }
         }
         Ok(())
+    }
+
+    /// All nodes of a frame and of what it contains, as `DOM.describeNode` has them; null without a root element.
+    fn tree(&mut self, socket: &mut TabSocket, frame: &Frame, until: Instant) -> Result<Value, CommandError> {
+        let root = self.elements(socket, frame, "by-css", &json!(":root"), until)?.unwrap_or_default();
+        let Some(root) = root.objects.first() else { return Ok(Value::Null) };
+        let params = json!({"objectId": root, "depth": -1, "pierce": true});
+        let mut answer = socket.ask(frame.session.as_deref(), "DOM.describeNode", &params, until)?;
+        Ok(answer["node"].take())
     }
 }
 

@@ -3,7 +3,7 @@
 //! Everything runs in isolated worlds, one in each frame, so the page's scripts cannot change the results.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{HashMap, HashSet, hash_map::Entry},
     time::Instant,
 };
 
@@ -102,7 +102,7 @@ struct World {
     /// The id of its execution context.
     id: i64,
     /// The scripts that it keeps.
-    kept: Vec<&'static str>,
+    kept: HashSet<&'static str>,
 }
 
 impl Frames {
@@ -251,17 +251,15 @@ impl Frames {
             json!({"value": given})
         };
         let world = (session.map(str::to_owned), frame.to_owned());
-        let is_kept = self.worlds.get(&world).is_some_and(|world| world.kept.contains(&ELEMENT_NAME));
-        let function = format!("globalThis.{WORLD}_{ELEMENT_NAME}");
-        let function = if is_kept { function } else { format!("({function} = {ELEMENT})") };
+        let function = function(self.worlds.get(&world), ELEMENT_NAME, || ELEMENT.to_owned());
         let by_value = !matches!(what, "label" | "option");
         let params = json!({
             "objectId": object, "functionDeclaration": format!("function (...given) {{ return {function}.apply(this, given); }}"),
             "arguments": [{"value": what}, given], "returnByValue": by_value, "awaitPromise": true,
         });
         let answer = socket.ask(session, "Runtime.callFunctionOn", &params, until)?;
-        if let Some(world) = self.worlds.get_mut(&world).filter(|_| !is_kept) {
-            world.kept.push(ELEMENT_NAME);
+        if let Some(world) = self.worlds.get_mut(&world) {
+            world.kept.insert(ELEMENT_NAME);
         }
         if by_value { returned(answer) } else { Ok(answer["result"]["objectId"].clone()) }
     }
@@ -280,13 +278,8 @@ impl Frames {
         let mut again = true;
         loop {
             let world = self.world(socket, frame.session.as_ref(), &frame.id, until)?;
-            let is_kept = world.kept.contains(&name);
-            let function = if is_kept {
-                format!("globalThis.{WORLD}_{name}")
-            } else {
-                world.kept.push(name);
-                format!("(globalThis.{WORLD}_{name} = async function () {{\n{body}\n}})")
-            };
+            let function = function(Some(world), name, || format!("async function () {{\n{body}\n}}"));
+            world.kept.insert(name);
             let params = json!({
                 "expression": format!("{function}(...{arguments})"), "contextId": world.id, "returnByValue": by_value,
                 "awaitPromise": true,
@@ -315,11 +308,18 @@ impl Frames {
                 let params = json!({"frameId": frame, "worldName": WORLD});
                 let made = socket.ask(session.map(String::as_str), "Page.createIsolatedWorld", &params, until)?;
                 let id = made["executionContextId"].as_i64().unwrap_or_default();
-                entry.insert(World { id, kept: vec![] })
+                entry.insert(World { id, kept: HashSet::new() })
             }
         };
         Ok(world)
     }
+}
+
+/// The function `name` of an isolated world, as an expression; it keeps `source` if it does not have it yet.
+fn function(world: Option<&World>, name: &'static str, source: impl FnOnce() -> String) -> String {
+    let kept = format!("globalThis.{WORLD}_{name}");
+    let is_kept = world.is_some_and(|world| world.kept.contains(name));
+    if is_kept { kept } else { format!("({kept} = {})", source()) }
 }
 
 /// The element that contains `frame`; it is in a frame of the parent's process.
