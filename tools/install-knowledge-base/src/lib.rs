@@ -89,7 +89,6 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ISOLATION: Isolation = Isolation::Subprocess;
     const ALIASES: &'static [&'static str] = &["install-kb"];
-    const OPERANDS: &'static [&'static str] = &["--source"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[TARGET_NOT_EMPTY, ragmaker_files::NOT_A_DIRECTORY, ragmaker_files::NOT_A_REGULAR_FILE],
         &[ragmaker_files::IS_A_DIRECTORY, ragmaker_files::FILE_LOCKED, ragmaker_files::PATH_NOT_WRITABLE],
