@@ -118,10 +118,7 @@ fn setup_finds_what_is_there_and_corrects_no_path_of_the_person() {
 /// A driver or a browser that prints `version`.
 #[cfg(unix)]
 fn fake(project: &Project, path: &str, script: &str) -> std::path::PathBuf {
-    use std::os::unix::fs::PermissionsExt;
-    let path = project.write(path, format!("#!/bin/sh\n{script}\n"));
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
+    ragmaker_testkit::script(project.path(), path, script)
 }
 
 #[test]

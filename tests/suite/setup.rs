@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Cursor, Write},
     net::TcpListener,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     thread,
 };
 
@@ -84,27 +84,23 @@ fn a_downloaded_browser_opens_pages() {
 /// Package managers that do not read the package lists by themselves, without lists, as in a new container.
 #[test]
 fn missing_package_lists_are_fetched() {
-    for (manager, install, update, package) in [("apk", "add", "update", "poppler-utils")] {
-        let project = Project::new();
-        let bin = project.path().join("bin");
-        fs::create_dir(&bin).unwrap();
-        symlink("/usr/bin/id", bin.join("id")).unwrap();
-        let folder = project.path().display();
-        let run = format!(
-            "#!/bin/sh\ncd '{folder}'\necho \"$*\" >> calls\ncase \"$*\" in\n'{update}') : > lists ;;\n\
-             *' {package}') [ -e lists ] || exit 1; /bin/ln -s /bin/true bin/pdftotext ;;\n*) exit 1 ;;\nesac\n"
-        );
-        let sudo = "#!/bin/sh\n[ \"$1\" = --non-interactive ] && shift\nexec \"$@\"\n".to_owned();
-        for (name, script) in [(manager, run), ("sudo", sudo)] {
-            fs::write(bin.join(name), script).unwrap();
-            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        let setup = project.program(&executable("ragmaker")).args(["setup", "--yes", "--output", "json"]);
-        let run = setup.env("PATH", &bin).run();
-        assert_eq!(run.answer()["pdftotext"], bin.join("pdftotext").to_str().unwrap());
-        assert_eq!(run.answer()["installed"], json!(["pdftotext"]));
-        let calls = fs::read_to_string(project.path().join("calls")).unwrap();
-        let installation = format!("{install} {package}");
-        assert_eq!(calls.lines().collect::<Vec<_>>(), [&*installation, update, &*installation], "{manager}");
-    }
+    let (manager, install, update, package) = ("apk", "add", "update", "poppler-utils");
+    let project = Project::new();
+    let bin = project.path().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink("/usr/bin/id", bin.join("id")).unwrap();
+    let folder = project.path().display();
+    let run = format!(
+        "cd '{folder}'\necho \"$*\" >> calls\ncase \"$*\" in\n'{update}') : > lists ;;\n\
+         *' {package}') [ -e lists ] || exit 1; /bin/ln -s /bin/true bin/pdftotext ;;\n*) exit 1 ;;\nesac"
+    );
+    ragmaker_testkit::script(&bin, manager, &run);
+    ragmaker_testkit::script(&bin, "sudo", "[ \"$1\" = --non-interactive ] && shift\nexec \"$@\"");
+    let setup = project.program(&executable("ragmaker")).args(["setup", "--yes", "--output", "json"]);
+    let run = setup.env("PATH", &bin).run();
+    assert_eq!(run.answer()["pdftotext"], bin.join("pdftotext").to_str().unwrap());
+    assert_eq!(run.answer()["installed"], json!(["pdftotext"]));
+    let calls = fs::read_to_string(project.path().join("calls")).unwrap();
+    let installation = format!("{install} {package}");
+    assert_eq!(calls.lines().collect::<Vec<_>>(), [&*installation, update, &*installation], "{manager}");
 }

@@ -1,7 +1,7 @@
 //! Catalogs in every dialect, with real executables.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, time::Duration, time::Instant};
+use std::{fs, path::Path, time::Duration, time::Instant};
 
 use ragmaker_config::{Config, Options};
 use ragmaker_external_tools::{Loaded, RunContext, TOOL_CANCELLED, TOOL_FAILED, TOOL_TIMED_OUT, Tool, load};
@@ -27,8 +27,7 @@ impl Case {
 
     /// An executable shell script.
     fn script(&self, name: &str, lines: &str) {
-        self.write(name, &format!("#!/bin/sh\n{lines}\n"));
-        fs::set_permissions(self.root().join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        ragmaker_testkit::script(self.root(), name, lines);
     }
 
     fn load(&self, configuration: &str) -> Loaded {

@@ -329,14 +329,8 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_version_is_read_in_bounded_time() {
-        use std::{fs, os::unix::fs::PermissionsExt};
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        let version_of = |script: &str, time| {
-            fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-            version(&program, time)
-        };
+        let version_of = |lines: &str, time| version(&ragmaker_testkit::script(folder.path(), "program", lines), time);
         assert_eq!(version_of("echo Chromium 150.0.1 built on x", PRINTING).as_deref(), Some("150.0.1"));
         assert_eq!(version_of("echo 1; exit 1", PRINTING), None);
         assert_eq!(version_of("exec sleep 60", Duration::from_millis(100)), None);

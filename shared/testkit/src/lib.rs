@@ -149,6 +149,29 @@ pub fn write(root: &Path, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
+/// Writes the shell script `name` below `root`, with these lines, as a program.
+///
+/// Another process writes it. A process that a test of another thread starts at that moment would inherit the open file
+/// from this one, and the system starts no program that is open for writing.
+///
+/// # Panics
+///
+/// If it cannot be written.
+#[cfg(unix)]
+pub fn script(root: &Path, name: &str, lines: &str) -> PathBuf {
+    use std::{io::Write, process::Stdio};
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(&path).stdin(Stdio::piped());
+    let mut writer = shell.spawn().expect("the shell starts");
+    let mut input = writer.stdin.take().expect("it was piped");
+    input.write_all(format!("#!/bin/sh\n{lines}\n").as_bytes()).expect("the shell reads");
+    drop(input);
+    assert!(writer.wait().expect("the shell ends").success(), "cannot write {}", path.display());
+    path
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -121,8 +121,7 @@ fn no_key_is_in_the_environment_of_started_processes() {
         line("tr '\\0' '\\n' < /proc/self/environ; tr '\\0' '\\n' < /proc/$PPID/environ"),
         ("show", json!({})),
     ]);
-    let show = project.write("config/ragmaker/bin/show", "#!/bin/sh\necho shown; env\n");
-    std::fs::set_permissions(show, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(project.path(), "config/ragmaker/bin/show", "echo shown; env");
     project.write("config/ragmaker/functions.json", r#"[{"name": "show"}]"#);
     configure(&project, "[tools]\ncatalogs = ['functions.json']\n");
     let request = ["Go.", "--output", "json", "--approve", "all"];

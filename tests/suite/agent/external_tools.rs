@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt};
+use std::fs;
 
 use super::*;
 
@@ -10,8 +10,7 @@ use super::*;
 const FOLDER: &str = "config/ragmaker";
 
 fn script(project: &Project, name: &str, lines: &str) {
-    let path = project.write(&format!("{FOLDER}/{name}"), format!("#!/bin/sh\n{lines}\n"));
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(project.path(), &format!("{FOLDER}/{name}"), lines);
 }
 
 fn configure(project: &Project, text: &str) {

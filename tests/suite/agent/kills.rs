@@ -210,9 +210,8 @@ fn a_tool_of_a_catalog_ends_with_the_agent() {
     for confined in [false, true] {
         let project = Project::new();
         // What it started ignores everything but SIGKILL.
-        let script = "#!/bin/sh\ntrap '' TERM HUP INT PIPE; (exec sleep 601) & touch begun; exec sleep 602\n";
-        let path = project.write("config/ragmaker/slow", script);
-        std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let lines = "trap '' TERM HUP INT PIPE; (exec sleep 601) & touch begun; exec sleep 602";
+        ragmaker_testkit::script(project.path(), "config/ragmaker/slow", lines);
         let entry = json!({"name": "slow", "command": "./slow", "parameters": {"type": "object"}});
         project.write("config/ragmaker/tools.json", json!({"tools": [entry]}).to_string());
         let catalog = format!("[tools]\ncatalogs = [{{file = 'tools.json', confined = {confined}}}]\n");

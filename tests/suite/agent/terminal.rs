@@ -310,8 +310,7 @@ fn a_line_is_approved_denied_edited_and_approved_for_good() {
 #[test]
 fn an_external_tool_needs_approval_with_its_permissions() {
     let project = Project::new();
-    let tool = project.write("config/ragmaker/bin/stamp", "#!/bin/sh\ntouch stamped\n");
-    std::fs::set_permissions(tool, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(project.path(), "config/ragmaker/bin/stamp", "touch stamped");
     project.write("config/ragmaker/functions.json", r#"[{"name": "stamp"}]"#);
     project.write(
         "config/ragmaker/ragmaker.toml",

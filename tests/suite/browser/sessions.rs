@@ -241,10 +241,8 @@ fn a_project_whose_path_is_not_utf8_is_refused() {
 #[cfg(unix)]
 #[test]
 fn a_hanging_start_is_ended() {
-    use std::os::unix::fs::PermissionsExt;
     let visitor = Visitor::new();
-    let driver = visitor.project.write("driver", "#!/bin/sh\nexec sleep 600\n");
-    std::fs::set_permissions(&driver, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let driver = ragmaker_testkit::script(visitor.project.path(), "driver", "exec sleep 600");
     let call = visitor.navigate("/page/1").args(["--timeout", "1"]).env("RAGMAKER_CHROMEDRIVER", &driver);
     let error = call.run().error("BROWSER_FAILED").clone();
     assert!(error["remediation_suggestion"].as_str().unwrap().contains("--timeout"), "{error}");

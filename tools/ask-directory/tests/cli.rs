@@ -4,7 +4,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     process::{Command, Output},
     time::{Duration, Instant},
 };
@@ -19,9 +18,7 @@ const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-ask-directory");
 fn asked(tree: &Tree, name: &str, dialog: &str, arguments: &[&str]) -> Output {
     let bin = tree.root.join("bin");
     let _ = fs::remove_dir_all(&bin);
-    fs::create_dir(&bin).unwrap();
-    fs::write(bin.join(name), format!("#!/bin/sh\n{dialog}\n")).unwrap();
-    fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(&bin, name, dialog);
     let mut tool = Command::new(TOOL);
     tool.args(arguments).current_dir(&tree.root).env("PATH", &bin).env("DISPLAY", ":0").env_remove("WAYLAND_DISPLAY");
     tool.output().unwrap()

@@ -4,7 +4,7 @@
 use std::{
     fs,
     net::TcpListener,
-    os::unix::fs::{PermissionsExt, symlink},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -250,9 +250,8 @@ fn nothing_of_a_repository_or_of_a_configuration_runs() {
     fs::create_dir(&traps).unwrap();
     // A program for each place that could run one; it leaves its name behind.
     let trap = |name: &str| {
-        let path = traps.join(format!("run-{name}"));
-        fs::write(&path, format!("#!/bin/sh\ntouch '{}'\ncat\n", traps.join(name).display())).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let lines = format!("touch '{}'\ncat", traps.join(name).display());
+        let path = ragmaker_testkit::script(&traps, &format!("run-{name}"), &lines);
         path.to_str().unwrap().to_owned()
     };
     // Of the repository: hooks, a submodule, filters and a monitor in its own configuration.

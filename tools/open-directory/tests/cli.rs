@@ -4,7 +4,6 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt,
     process::{Command, Output},
     time::{Duration, Instant},
 };
@@ -17,9 +16,7 @@ const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-open-directory");
 
 fn opened(tree: &Tree, opener: &str, path: &str) -> Output {
     let bin = tree.root.join("bin");
-    fs::create_dir_all(&bin).unwrap();
-    fs::write(bin.join("xdg-open"), format!("#!/bin/sh\n{opener}\n")).unwrap();
-    fs::set_permissions(bin.join("xdg-open"), fs::Permissions::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(&bin, "xdg-open", opener);
     let mut tool = Command::new(TOOL);
     tool.args(["--path", path]).current_dir(&tree.root).env("PATH", &bin).env("DISPLAY", ":0");
     tool.output().unwrap()

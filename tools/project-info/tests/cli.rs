@@ -86,7 +86,6 @@ fn the_configuration_in_effect() {
 
 #[test]
 fn statistics_and_browsers() {
-    use std::os::unix::fs::PermissionsExt;
     let tree = Tree::new(TOOL);
     tree.write("src/main.rs", "fn main() {}\n");
     tree.write("src/lib.rs", "//! Docs.\n");
@@ -97,8 +96,8 @@ fn statistics_and_browsers() {
     tree.write("x.log", "x");
     tree.write(".gitignore", "*.log\ntarget/\n");
     assert_eq!(tree.run(&[]).get("statistics"), None);
-    let program = tree.write("../programs/chromium", "#!/bin/sh\necho Chromium 150.0.7871.100 built on Debian\n");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let version = "echo Chromium 150.0.7871.100 built on Debian";
+    let program = ragmaker_testkit::script(&tree.root, "../programs/chromium", version);
     let mut command = tree.command(&["--statistics"]);
     command.env("RAGMAKER_CHROMIUM", &program).env("RAGMAKER_CHROMEDRIVER", tree.root.join("README.md"));
     let info: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();

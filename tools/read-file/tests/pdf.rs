@@ -157,11 +157,8 @@ fn unreadable_pdfs_have_error_codes() {
 
 /// A folder with a program `pdftotext` that does what `script` says.
 fn pretended(folder: &Folder, script: &str) -> PathBuf {
-    use std::os::unix::fs::PermissionsExt;
     let programs = folder.path().join("programs");
-    fs::create_dir_all(&programs).unwrap();
-    fs::write(programs.join("pdftotext"), format!("#!/bin/sh\n{script}\n")).unwrap();
-    fs::set_permissions(programs.join("pdftotext"), fs::Permissions::from_mode(0o755)).unwrap();
+    ragmaker_testkit::script(&programs, "pdftotext", script);
     programs
 }
 
