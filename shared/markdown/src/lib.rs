@@ -52,6 +52,7 @@ pub use crate::{
 };
 use crate::{
     extract::{Labels, Tabs},
+    render::Addresses,
     tree::Tree,
 };
 
@@ -165,8 +166,9 @@ impl Content {
             Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
         };
         let everything = options.scope != Scope::Main;
+        let addresses = Addresses { base: base.as_ref(), page: options.base_url };
         let mut labels = tabs.label(&tree, &mut keep);
-        let mut markdown = render::render(&tree, &keep, &labels, base.as_ref(), everything);
+        let mut markdown = render::render(&tree, &keep, &labels, addresses, everything);
         let mut words = count_words(&markdown);
         let metadata = metadata::read(&tree, base.as_ref());
         if !everything && let Some(html) = structured::fallback(&tree.head, html, words, || extract::words_shown(&tree))
@@ -174,7 +176,7 @@ impl Content {
             tree = Tree::parse_generated(&html);
             keep = extract::visible(&tree);
             labels.clear();
-            markdown = render::render(&tree, &keep, &labels, base.as_ref(), false);
+            markdown = render::render(&tree, &keep, &labels, addresses, false);
             words = count_words(&markdown);
             confidence = None;
         }
@@ -214,7 +216,7 @@ fn parse_selector(css: &str) -> Result<lol_html::Selector, Error> {
 /// [`Error::EmptyContent`] if there is no text.
 pub fn convert_generated(html: &str) -> Result<String, Error> {
     let tree = Tree::parse_generated(html);
-    let markdown = render::render(&tree, &extract::visible(&tree), &Labels::default(), None, true);
+    let markdown = render::render(&tree, &extract::visible(&tree), &Labels::default(), Addresses::default(), true);
     if markdown.is_empty() { Err(Error::EmptyContent) } else { Ok(markdown) }
 }
 

@@ -30,14 +30,15 @@ struct Generator {
 const BODY: &str = "body";
 
 static NAMED: [Generator; 20] = [
+    // It names DocBook, which it is made with, as well.
+    Generator { names: &["gtk-doc"], main: &[BODY], without: &[".navigation", ".footer"] },
     Generator {
         names: &["rustdoc"],
         main: &["#main-content"],
         without: &[".src", ".since", ".sub-heading", ".out-of-band", ".rightside", ".anchor", ".doc-anchor", ".hideme"],
     },
     Generator { names: &["javadoc"], main: &["main", "@main"], without: &[] },
-    Generator { names: &["docbook"], main: &[BODY], without: &[".navheader", ".navfooter"] },
-    Generator { names: &["gtk-doc"], main: &[BODY], without: &[".navigation", ".footer"] },
+    Generator { names: &["docbook"], main: &[BODY], without: &[".navheader", ".navfooter", ".spirit-nav"] },
     Generator {
         names: &["docutils", "sphinx"],
         main: &[
@@ -68,6 +69,7 @@ static NAMED: [Generator; 20] = [
             ".footer",
             ".summary",
             ".permalink",
+            ".ttc",
         ],
     },
     Generator {
@@ -86,6 +88,7 @@ static NAMED: [Generator; 20] = [
             ".toc",
             ".navbox",
             ".vertical-navbox",
+            ".t-navbar",
             ".sidebar",
             ".ambox",
             ".noprint",
@@ -124,8 +127,31 @@ static NAMED: [Generator; 20] = [
     Generator { names: &["groff", "mandoc"], main: &[BODY], without: &["table.head", "table.foot"] },
 ];
 
+/// Generators that do not name themselves: a `<div>` or `<nav>` that only they write, and their pages.
+static UNNAMED: [(&str, Generator); 5] = [
+    // Doxygen, with a head of the project's own.
+    (".headertitle", Generator { names: &[], main: &["div.contents"], without: &[".permalink", ".ttc"] }),
+    // Apache's manuals.
+    (
+        "#quickview",
+        Generator { names: &[], main: &["div#page-content"], without: &[".top", ".toplang", "#comments_section"] },
+    ),
+    // ErlDoc, before ExDoc.
+    (".innertube", Generator { names: &[], main: &["div#content"], without: &[".title-anchors"] }),
+    // gi-docgen.
+    (
+        ".sidebar.devhelp-hidden",
+        Generator { names: &[], main: &["section#main.content"], without: &[".srclink", ".anchor"] },
+    ),
+    // Haddock.
+    (
+        "#module-header",
+        Generator { names: &[], main: &["div#content"], without: &["#table-of-contents", ".selflink", "a.link"] },
+    ),
+];
+
 /// Node's own generator, mdBook, Sphinx before it named itself, and Qt's: main elements that only they write.
-static UNNAMED: Generator = Generator {
+static BY_MAIN: Generator = Generator {
     names: &[],
     main: &[
         "#apicontent",
@@ -148,7 +174,8 @@ pub(super) fn content(tree: &Tree, tabs: &Tabs) -> Option<Vec<bool>> {
     let mut id = main.max(1);
     let end = tree.subtree(main).end;
     while id < end {
-        if without.iter().any(|pattern| matches(tree, id, pattern)) || is_absent(tree, id, tabs) {
+        let is_excluded = without.iter().any(|pattern| matches(tree, id, pattern));
+        if is_excluded || is_absent(tree, id, tabs) || is_bar_of_links(tree, id) {
             id = tree.subtree(id).end;
             continue;
         }
@@ -171,22 +198,29 @@ pub(super) fn is_documentation(tree: &Tree) -> bool {
 
 /// The main element of a page that a generator wrote, and what in it is no content.
 fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
-    let name = tree.head.metas.iter().find(|(name, _)| name == "generator").map(|(_, name)| name.to_ascii_lowercase());
-    let is_called = |generator: &&Generator| {
-        name.as_ref().is_some_and(|name| generator.names.iter().any(|known| name.starts_with(known)))
+    let first = |pattern: &str| match pattern {
+        BODY => Some(ROOT),
+        pattern => (1..tree.len()).find(|&id| matches(tree, id, pattern)),
     };
+    let of = |generator: &Generator| generator.main.iter().find_map(|pattern| first(pattern));
+    let metas = tree.head.metas.iter().filter(|(name, _)| name == "generator");
+    let names: Vec<String> = metas.map(|(_, name)| name.to_ascii_lowercase()).collect();
+    let is_called =
+        |generator: &&Generator| names.iter().any(|name| generator.names.iter().any(|known| name.starts_with(known)));
     if let Some(generator) = NAMED.iter().find(is_called) {
-        let found = |pattern: &&str| match *pattern {
-            BODY => Some(ROOT),
-            pattern => (1..tree.len()).find(|&id| matches(tree, id, pattern)),
-        };
-        return Some((generator.main.iter().find_map(found)?, generator.without));
+        return Some((of(generator)?, generator.without));
     }
     let is_main = |&id: &Id| {
         matches!(tree.tag(id), Tag::Div | Tag::Main | Tag::Article)
-            && UNNAMED.main.iter().any(|pattern| matches(tree, id, pattern))
+            && BY_MAIN.main.iter().any(|pattern| matches(tree, id, pattern))
     };
-    (1..tree.len()).find(is_main).map(|id| (id, UNNAMED.without))
+    if let Some(main) = (1..tree.len()).find(is_main) {
+        return Some((main, BY_MAIN.without));
+    }
+    let is_container = |&id: &Id| matches!(tree.tag(id), Tag::Div | Tag::Nav);
+    let signed = |id: Id| UNNAMED.iter().find(|(sign, _)| matches(tree, id, sign));
+    let (_, generator) = (1..tree.len()).filter(is_container).find_map(signed)?;
+    Some((of(generator)?, generator.without))
 }
 
 /// Whether a reader does not see a node, and no control on the page shows it: a folded tab is shown by its label.
@@ -195,6 +229,19 @@ fn is_absent(tree: &Tree, id: Id, tabs: &Tabs) -> bool {
     let is_button = || tree.tag(id) == Tag::Button && is_label(tree, id);
     let is_hidden = tree.node(id).hidden && !is_folded() && !holds_formula(tree, id);
     is_invisible(tree, id) || is_hidden || is_button()
+}
+
+/// Whether a table is a row of links, as Boost has at the top of each page.
+fn is_bar_of_links(tree: &Tree, id: Id) -> bool {
+    const MIN_CELLS: usize = 3;
+    const MAX_NODES: usize = 64;
+    if tree.tag(id) != Tag::Table || tree.subtree(id).len() > MAX_NODES {
+        return false;
+    }
+    let count = |tag: Tag| tree.subtree(id).filter(|&id| tree.tag(id) == tag).count();
+    let is_linked = |text: Id| tree.ancestors(text).take_while(|&above| above != id).any(|id| tree.tag(id) == Tag::A);
+    let texts = || tree.subtree(id).filter(|&id| !tree.text(id).trim().is_empty());
+    count(Tag::Tr) == 1 && count(Tag::Td) >= MIN_CELLS && count(Tag::A) + 1 >= count(Tag::Td) && texts().all(is_linked)
 }
 
 fn matches(tree: &Tree, id: Id, pattern: &str) -> bool {
@@ -254,6 +301,35 @@ mod tests {
             </math></span><p hidden>e<div class=navbox>f</div></div></div>"
         );
         assert_eq!(text(&page).unwrap(), format!("d {PROSE} x"));
+    }
+
+    #[test]
+    fn a_generator_is_known_by_an_element_that_only_it_writes() {
+        let page = format!(
+            "<div id=package-header>a</div><div id=content><div id=module-header><p>b</div><div id=table-of-contents>c\
+            </div><p>{PROSE} <a class=link href=x>Source</a></div>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
+        let page = format!(
+            "<div id=path>a</div><div id=page-content><div id=quickview>b</div><div class=top>c</div><p>{PROSE}</div>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
+    }
+
+    #[test]
+    fn a_page_may_name_two_generators() {
+        let metas = "<meta name=generator content='DocBook XSL'><meta name=generator content='GTK-Doc V1.33'>";
+        assert_eq!(text(&format!("{metas}<table class=navigation><td>a</table><p>{PROSE}")).unwrap(), PROSE);
+    }
+
+    #[test]
+    fn a_bar_of_links_is_no_content() {
+        let bar = |last: &str| {
+            let row = format!("<tr><td><img src=x><td><a href=a>a</a><td><a href=b>b</a><td>{last}");
+            format!("<meta name=generator content='DocBook XSL'><table>{row}</table><p>{PROSE}")
+        };
+        assert_eq!(text(&bar("<a href=c>c</a>")).unwrap(), PROSE);
+        assert_eq!(text(&bar("c")).unwrap(), format!("a b c {PROSE}"));
     }
 
     #[test]

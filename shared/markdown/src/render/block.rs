@@ -26,6 +26,8 @@ impl Renderer<'_> {
             return self.heading(id, level);
         }
         match tag {
+            // At the start of the content it separates nothing.
+            Tag::Hr if !self.everything && self.lines.position() == 0 => {}
             Tag::Hr => {
                 self.lines.block(if self.lines.at_marker() { "___" } else { "---" });
                 self.last_list = None;
@@ -38,17 +40,25 @@ impl Renderer<'_> {
             Tag::Ul | Tag::Ol | Tag::Menu | Tag::Dir => self.list(id),
             // An item without a list.
             Tag::Li => self.contain(&Container::Item("- "), id),
-            Tag::Div | Tag::Dt if let Some(language) = self.language_of_signature(id) => {
+            Tag::Div | Tag::Dt | Tag::P if let Some(language) = self.language_of_signature(id) => {
                 let text = self.code_text(id).replace('\u{A0}', " ");
                 let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
                 self.fenced(&lines.join("\n"), language);
             }
+            Tag::Div | Tag::P if let Some(tex) = self.formula(id) => self.lines_of(&tex),
+            Tag::Div if let Some(lines) = self.fragment(id) => self.fenced(&lines.join("\n"), ""),
             Tag::Div if self.is_grid(id) => self.grid(id),
             Tag::Div if self.html_block(id) => {}
+            // gi-docgen writes summaries of nothing.
+            Tag::Summary if !self.everything && self.tree.tag(self.tree.parent(id)) != Tag::Details => self.blocks(id),
             Tag::Dt | Tag::Summary => {
                 let mut inline = Inline::new();
                 inline.open(Mark::Strong);
-                self.inline_children(id, &mut inline, Place::Heading);
+                if self.is_signature(id) {
+                    inline.code(&self.signature(id), false);
+                } else {
+                    self.inline_children(id, &mut inline, Place::Heading);
+                }
                 inline.close();
                 let text = self.write(inline, Place::Paragraph);
                 self.lines_of(&text);
@@ -60,7 +70,7 @@ impl Renderer<'_> {
                 self.blocks(id);
                 self.lines_of("</del>");
             }
-            Tag::A if self.link.is_none() && self.is_link(id) => {
+            Tag::A if self.link.is_none() && self.is_link(id) && !self.is_anchor_around_heading(id) => {
                 self.link = Some(id);
                 self.blocks(id);
                 self.link = None;
@@ -70,7 +80,7 @@ impl Renderer<'_> {
     }
 
     /// Writes the label of a tab before what it shows.
-    fn label(&mut self, label: &str) {
+    pub(super) fn label(&mut self, label: &str) {
         let mut inline = Inline::new();
         inline.open(Mark::Strong);
         inline.text(label);
@@ -132,7 +142,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The language of a signature that is a block, as Javadoc and Sphinx mark it.
+    /// The language of a signature that is a block, as Javadoc, Haddock and Sphinx mark it.
     fn language_of_signature(&self, id: Id) -> Option<&'static str> {
         if self.everything {
             return None;
@@ -140,6 +150,7 @@ impl Renderer<'_> {
         let has = |names: &[&str]| names.iter().any(|name| self.has_class(id, name));
         let language = match self.tree.tag(id) {
             Tag::Div if has(&["member-signature", "type-signature"]) => Some("java"),
+            Tag::P if has(&["src"]) && self.defines(id) => Some("haskell"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["py"]) => Some("python"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["js"]) => Some("javascript"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["c"]) => Some("c"),
@@ -150,18 +161,47 @@ impl Renderer<'_> {
         language.filter(|_| self.has_content(id))
     }
 
-    /// Whether a heading is the signature of what is documented, as rustdoc marks it. With the links in it, it would
-    /// be several times as long and hardly readable.
+    /// Whether a block has the name that Haddock defines in it.
+    fn defines(&self, id: Id) -> bool {
+        self.children(id).any(|child| self.tree.tag(child) == Tag::A && self.has_class(child, "def"))
+    }
+
+    /// The lines of a piece of code of which each line is a block, as Doxygen writes it.
+    fn fragment(&self, id: Id) -> Option<Vec<String>> {
+        if self.everything || !self.has_class(id, "fragment") {
+            return None;
+        }
+        let is_line = |line: Id| self.has_class(line, "line").then(|| self.code_text(line).trim_end().to_owned());
+        let lines = self.children(id).filter(|&child| self.tree.tag(child) != Tag::Text).map(is_line);
+        lines.collect::<Option<Vec<_>>>().filter(|lines| !lines.is_empty())
+    }
+
+    /// Whether a link that leads to its own page is around a heading.
+    fn is_anchor_around_heading(&self, id: Id) -> bool {
+        self.holds_heading(id) && self.leads_to_own_page(id)
+    }
+
+    /// Whether a heading or a term is the signature of what is documented, as rustdoc and Texinfo mark it. With the
+    /// links and the emphasis in it, it would be several times as long and hardly readable.
     fn is_signature(&self, id: Id) -> bool {
-        !self.everything && self.has_class(id, "code-header") && self.has_content(id)
+        let is_marked = match self.tree.tag(id) {
+            Tag::Dt => ["def", "def-block"].iter().any(|name| self.has_class(self.tree.parent(id), name)),
+            _ => self.has_class(id, "code-header"),
+        };
+        !self.everything && is_marked && self.has_content(id)
     }
 
     /// The visible text of a signature, on one line; blocks in it are separate words.
     fn signature(&self, id: Id) -> String {
+        let is_left_out = |id: Id| match self.tree.tag(id) {
+            Tag::Button => true,
+            Tag::A => self.is_anchor(id),
+            _ => false,
+        };
         let mut text = String::new();
         let mut at = id + 1;
         while at < self.tree.subtree(id).end {
-            if self.visible(at) && self.tree.tag(at) != Tag::Button {
+            if self.visible(at) && !is_left_out(at) {
                 if self.tree.tag(at).is_block() || self.tree.tag(at) == Tag::Br {
                     text.push(' ');
                 }
@@ -171,7 +211,9 @@ impl Renderer<'_> {
                 at = self.tree.subtree(at).end;
             }
         }
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // Texinfo writes the kind of what is defined before it, which may be empty.
+        text.strip_prefix(": ").unwrap_or(&text).to_owned()
     }
 }
 
@@ -210,6 +252,35 @@ mod tests {
         let page =
             "<dl><dt class='sig sig-object py'><code>a</code>(<em>b</em>)<a class=headerlink href=#a>¶</a><dd>c</dl>";
         assert_eq!(rendered_content(page), "```python\na(b)\n```\n\nc\n");
+    }
+
+    #[test]
+    fn the_signature_of_a_definition_is_code() {
+        let page = "<dl class=def><dt><span>: </span><strong>idivide</strong> <em>(<var>x</var>)</em><a href=#i class=\
+            copiable-anchor> &para;</a><dd>a</dl>";
+        assert_eq!(rendered_content(page), "**`idivide (x)`**\n\na\n");
+        let page = "<div class=top><p class=src><a class=def>head</a> :: [a] -&gt; a</p><div class=doc>b</div></div>";
+        assert_eq!(rendered_content(page), "```haskell\nhead :: [a] -> a\n```\n\nb\n");
+        assert_eq!(rendered_content("<p class=src>a"), "a\n");
+    }
+
+    #[test]
+    fn lines_that_are_blocks_are_code() {
+        let page =
+            "<div class=fragment><div class=line><span>int</span> a[9];</div>\n<div class=line>  a[0] = 1;</div></div>";
+        assert_eq!(rendered_content(page), "```\nint a[9];\n  a[0] = 1;\n```\n");
+        assert_eq!(rendered_content("<div class=fragment><p>a<p>b</div>"), "a\n\nb\n");
+    }
+
+    #[test]
+    fn a_summary_of_nothing_is_a_block() {
+        assert_eq!(rendered_content("<section><summary><h4>a</h4><p>b</summary>c</section>"), "#### a\n\nb\n\nc\n");
+    }
+
+    #[test]
+    fn a_rule_around_the_content_is_left_out() {
+        assert_eq!(rendered_content("<hr><p>a<hr><p>b<hr><hr>"), "a\n\n---\n\nb\n");
+        assert_eq!(rendered("<hr><p>a<hr>"), "---\n\na\n\n---\n");
     }
 
     #[test]

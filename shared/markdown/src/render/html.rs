@@ -24,7 +24,7 @@ impl Renderer<'_> {
             return Some((source.to_owned(), name));
         }
         let href = self.tree.attr(id, Attr::Href).filter(|_| self.tree.tag(id) == Tag::A && self.is_link(id))?;
-        let url = urls::resolve(href, self.base)?;
+        let url = urls::resolve(href, self.addresses.base)?;
         if self.has_content(id) && !url.contains(['`', '\\']) {
             return None;
         }
@@ -82,7 +82,7 @@ impl Renderer<'_> {
         match self.tree.tag(id) {
             _ if !self.is_on_lines(id) => None,
             Tag::A => {
-                let url = urls::resolve(self.tree.attr(id, Attr::Href)?, self.base)?;
+                let url = urls::resolve(self.tree.attr(id, Attr::Href)?, self.addresses.base)?;
                 Some((format!("<a href=\"{}\">", in_quotes(&url)), "a"))
             }
             Tag::Del => Some(("<del>".to_owned(), "del")),

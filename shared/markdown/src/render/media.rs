@@ -1,15 +1,35 @@
 //! Images and formulas.
 
+use foldhash::{HashMap, HashSet};
+
 use super::{Renderer, escape::Place};
 use crate::{
     tag::{Attr, Tag},
-    tree::Id,
+    tree::{Id, Tree},
     urls,
 };
 
+/// The number of times that a page shows an icon, at least.
+const MIN_ICONS: u32 = 3;
+
+/// The sources of the images that a page repeats and whose authors say that they mean nothing, by `alt=""`.
+pub(super) fn icons<'t>(tree: &'t Tree, keep: &[bool]) -> HashSet<&'t str> {
+    let mut counts: HashMap<&str, u32> = HashMap::default();
+    for id in (1..tree.len()).filter(|&id| keep[id] && tree.tag(id) == Tag::Img) {
+        if let (Some(""), Some(source)) = (tree.attr(id, Attr::Alt), tree.attr(id, Attr::Src)) {
+            *counts.entry(source).or_default() += 1;
+        }
+    }
+    counts.into_iter().filter(|&(_, count)| count >= MIN_ICONS).map(|(source, _)| source).collect()
+}
+
 impl<'t> Renderer<'t> {
-    /// An image as Markdown; none for one without a source.
+    /// An image as Markdown; none for one without a source, and for an icon.
     pub(super) fn image(&self, id: Id, place: Place) -> Option<String> {
+        let is_icon = |source| self.icons.contains(source) && self.tree.attr(id, Attr::Alt) == Some("");
+        if self.tree.attr(id, Attr::Src).is_some_and(is_icon) {
+            return None;
+        }
         let attr = |name| self.tree.attr(id, name).map(str::trim).filter(|value| !value.is_empty());
         let usable = |source: &&str| !is_data(source);
         // The source of an image that is loaded lazily is a placeholder.
@@ -18,7 +38,7 @@ impl<'t> Renderer<'t> {
         let alt = attr(Attr::Alt).unwrap_or_default();
         let source = match source {
             Some(source) => {
-                let url = urls::resolve(source, self.base)?;
+                let url = urls::resolve(source, self.addresses.base)?;
                 self.lines.allow_address(&url, source);
                 url
             }
@@ -65,6 +85,25 @@ impl<'t> Renderer<'t> {
     }
 }
 
+/// The classes of formulas that MathJax renders, as Sphinx, Pandoc, MkDocs and Haddock write them.
+const FORMULAS: [&str; 3] = ["math", "arithmatex", "mathjax"];
+
+impl Renderer<'_> {
+    /// The TeX source of a formula that is text between TeX's own marks.
+    pub(super) fn formula(&self, id: Id) -> Option<String> {
+        if self.everything || !FORMULAS.iter().any(|class| self.has_class(id, class)) {
+            return None;
+        }
+        let text = self.plain_text(id);
+        let within = |open: &str, close: &str| text.strip_prefix(open)?.strip_suffix(close).map(str::trim);
+        match (within("\\(", "\\)"), within("\\[", "\\]")) {
+            (Some(tex), _) if !tex.is_empty() => Some(format!("${tex}$")),
+            (_, Some(tex)) if !tex.is_empty() => Some(format!("$${tex}$$")),
+            _ => None,
+        }
+    }
+}
+
 fn is_data(url: &str) -> bool {
     url.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
 }
@@ -81,6 +120,15 @@ mod tests {
     }
 
     #[test]
+    fn an_icon_is_left_out() {
+        let list = |icon: &str| format!("<ul><li>{icon}a<li>{icon}b<li>{icon}c</ul>");
+        assert_eq!(rendered_content(&list("<img src=down.gif alt=''>")), "- a\n- b\n- c\n");
+        assert!(rendered(&list("<img src=down.gif alt=''>")).starts_with("- ![](down.gif)"));
+        assert!(rendered_content(&list("<img src=tide.png>")).starts_with("- ![](tide.png)"));
+        assert_eq!(rendered_content("<p><img src=tide.png alt=''>a"), "![](tide.png)a\n");
+    }
+
+    #[test]
     fn line_breaks_in_alternative_text_are_kept_where_everything_is() {
         let image = "<p><img src=x alt='a&#10;b  *c*&#10;'>";
         assert_eq!(rendered(image), "![a&#10;b \\*c\\*](x)\n");
@@ -91,5 +139,8 @@ mod tests {
     fn a_formula_is_its_source() {
         assert_eq!(rendered("<math display=block alttext='a  b'>c</math>"), "$$a b$$\n");
         assert_eq!(rendered("<math><mi>c</mi></math>"), "c\n");
+        assert_eq!(rendered_content(r"<p>a <span class='math inline'>\(x_1 * y_1\)</span>"), "a $x_1 * y_1$\n");
+        assert_eq!(rendered_content(r"<div class=math>\[a_1 = b_1\]</div><p>c"), "$$a_1 = b_1$$\n\nc\n");
+        assert_eq!(rendered_content("<p class=math>a_1"), "a_1\n");
     }
 }

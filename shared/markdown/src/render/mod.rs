@@ -28,6 +28,7 @@ mod table;
 
 use std::ops::Range;
 
+use foldhash::HashSet;
 use url::Url;
 
 use self::{
@@ -43,9 +44,24 @@ use crate::{
     urls,
 };
 
-/// Renders the nodes of `tree` that `keep` marks; links are resolved against `base`, and elements with a label follow it.
-/// With `everything`, empty blocks and links are written, too.
-pub(crate) fn render(tree: &Tree, keep: &[bool], labels: &Labels, base: Option<&Url>, everything: bool) -> String {
+/// The URLs of a page.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Addresses<'u> {
+    /// The URL that links are resolved against.
+    pub(crate) base: Option<&'u Url>,
+    /// The URL of the page itself.
+    pub(crate) page: Option<&'u Url>,
+}
+
+/// Renders the nodes of `tree` that `keep` marks; links become absolute, and elements with a label follow it. With
+/// `everything`, empty blocks and links are written, too.
+pub(crate) fn render(
+    tree: &Tree,
+    keep: &[bool],
+    labels: &Labels,
+    addresses: Addresses<'_>,
+    everything: bool,
+) -> String {
     let mut keep = keep.to_vec();
     let notes = Notes::find(tree, &mut keep);
     let keep = &*keep;
@@ -59,16 +75,22 @@ pub(crate) fn render(tree: &Tree, keep: &[bool], labels: &Labels, base: Option<&
         tree,
         keep,
         labels,
-        base,
+        addresses,
         everything,
         has_block,
+        icons: if everything { HashSet::default() } else { media::icons(tree, keep) },
         notes,
         lines: Lines::new(tree.size()),
         link: None,
         last_list: None,
     };
     renderer.blocks(ROOT);
-    renderer.lines.finish()
+    let mut markdown = renderer.lines.finish();
+    // At the end of the content a rule separates nothing.
+    while !everything && markdown.ends_with("\n\n---\n") {
+        markdown.truncate(markdown.len() - "\n---\n".len());
+    }
+    markdown
 }
 
 /// The maximum number of nodes of a paragraph: while it is written, each takes more memory than in the tree.
@@ -78,11 +100,13 @@ struct Renderer<'t> {
     tree: &'t Tree,
     keep: &'t [bool],
     labels: &'t Labels,
-    base: Option<&'t Url>,
+    addresses: Addresses<'t>,
     /// Whether what is empty is written too.
     everything: bool,
     /// Whether a node has a block inside.
     has_block: Vec<bool>,
+    /// The sources of images that are icons.
+    icons: HashSet<&'t str>,
     notes: Notes,
     lines: Lines,
     /// A link around blocks: the first text in it becomes the link.
@@ -173,9 +197,11 @@ impl<'t> Renderer<'t> {
     fn write(&self, inline: Inline, place: Place) -> String {
         inline.write(place, |id, out| {
             let href = self.tree.attr(id, Attr::Href).unwrap_or_default();
-            let url = urls::resolve(href, self.base).unwrap_or_default();
+            let url = urls::resolve(href, self.addresses.base).unwrap_or_default();
             self.lines.allow_address(&url, href);
-            urls::write_destination(&url, place == Place::Cell, out);
+            // Most links of an API's documentation lead to their own page, whose address the reader has.
+            let shown = self.place_on_own_page(&url).unwrap_or(&url);
+            urls::write_destination(shown, place == Place::Cell, out);
             self.title(id, place, out);
         })
     }
@@ -240,14 +266,14 @@ impl<'t> Renderer<'t> {
 #[cfg(test)]
 fn rendered(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, &vec![true; tree.len()], &Labels::default(), None, true)
+    render(&tree, &vec![true; tree.len()], &Labels::default(), Addresses::default(), true)
 }
 
 /// The main content of a page, which is all of it, as Markdown.
 #[cfg(test)]
 fn rendered_content(html: &str) -> String {
     let tree = Tree::parse(html, None);
-    render(&tree, &vec![true; tree.len()], &Labels::default(), None, false)
+    render(&tree, &vec![true; tree.len()], &Labels::default(), Addresses::default(), false)
 }
 
 #[cfg(test)]
@@ -264,7 +290,7 @@ mod tests {
     fn only_kept_nodes_are_written() {
         let tree = Tree::parse("<p>a</p><p>b</p>", None);
         let keep: Vec<_> = (0..tree.len()).map(|id| id == ROOT || tree.subtree(3).contains(&id)).collect();
-        assert_eq!(render(&tree, &keep, &Labels::default(), None, false), "b\n");
+        assert_eq!(render(&tree, &keep, &Labels::default(), Addresses::default(), false), "b\n");
     }
 
     #[test]

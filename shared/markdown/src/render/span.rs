@@ -1,5 +1,7 @@
 //! Elements within a line: emphasis, code, links, task boxes.
 
+use url::Url;
+
 use super::{
     Renderer,
     escape::{Place, escape_plain},
@@ -48,6 +50,24 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
+/// The URL without its fragment.
+fn page_of(url: &str) -> &str {
+    url.split_once('#').map_or(url, |(page, _)| page)
+}
+
+/// The text with each run of white space as one blank.
+fn collapsed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for part in text.split_inclusive(|c: char| c.is_ascii_whitespace()) {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_whitespace());
+        out.push_str(word);
+        if word.len() < part.len() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out
+}
+
 impl Renderer<'_> {
     /// Whether an element is a link that leads somewhere.
     pub(super) fn is_link(&self, id: Id) -> bool {
@@ -55,7 +75,7 @@ impl Renderer<'_> {
     }
 
     /// Whether a link is the anchor of its own heading.
-    fn is_anchor(&self, id: Id) -> bool {
+    pub(super) fn is_anchor(&self, id: Id) -> bool {
         self.tree.attr(id, Attr::Href).is_some_and(|href| href.contains('#')) && {
             let text = self.tree.text_content(id);
             let text = text.trim();
@@ -70,9 +90,25 @@ impl Renderer<'_> {
         !self.everything && marked && self.is_anchor(id)
     }
 
-    /// Whether a link in a heading leads to a place on the same page, which is that heading as a rule.
-    fn leads_to_own_page(&self, id: Id) -> bool {
-        !self.everything && self.tree.attr(id, Attr::Href).is_some_and(|href| href.trim_start().starts_with('#'))
+    /// Whether a link leads to its own page. In a heading, that is the heading as a rule.
+    pub(super) fn leads_to_own_page(&self, id: Id) -> bool {
+        let Some(href) = self.tree.attr(id, Attr::Href).filter(|_| !self.everything) else { return false };
+        let url = || urls::resolve(href, self.addresses.base);
+        let is_own = |page: &Url| url().is_some_and(|url| page_of(&url) == page_of(page.as_str()));
+        href.trim_start().starts_with('#') || self.addresses.page.is_some_and(is_own)
+    }
+
+    /// The part of an absolute URL that names a place on its own page.
+    pub(super) fn place_on_own_page<'u>(&self, url: &'u str) -> Option<&'u str> {
+        let page = page_of(self.addresses.page.filter(|_| !self.everything)?.as_str());
+        url.strip_prefix(page).filter(|place| place.starts_with('#') && place.len() > 1)
+    }
+
+    /// Whether a link is a picture that leads to a place on its own page, such as an arrow to its top.
+    fn is_arrow(&self, id: Id) -> bool {
+        self.children(id).any(|child| self.tree.tag(child) == Tag::Img)
+            && self.plain_text(id).is_empty()
+            && self.leads_to_own_page(id)
     }
 
     /// Whether a button stands beside the text of its heading, such as "Copy link". One that is all of a heading
@@ -90,7 +126,8 @@ impl Renderer<'_> {
 
     /// Adds an element within a mark.
     fn marked(&mut self, mark: Mark, id: Id, inline: &mut Inline, place: Place) {
-        let nested = inline.open.contains(&mark) && !matches!(mark, Mark::Em | Mark::Strong);
+        let may_nest = self.everything && matches!(mark, Mark::Em | Mark::Strong);
+        let nested = inline.open.contains(&mark) && !may_nest;
         if nested || inline.open.len() > 16 {
             return self.inline_children(id, inline, place);
         }
@@ -126,13 +163,16 @@ impl Renderer<'_> {
                 if self.tree.descendants(id).any(has_more) {
                     self.inline_children(id, inline, place);
                 } else {
-                    inline.code(&self.code_text(id), self.everything);
+                    let code = self.code_text(id);
+                    // Browsers show a run of white space as one blank.
+                    let shown = if self.everything { code } else { collapsed(&code) };
+                    inline.code(&shown, self.everything);
                 }
             }
             Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
             Tag::A => {
                 let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
-                if (self.is_anchor(id) && place == Place::Heading) || self.is_marked_anchor(id) {
+                if (self.is_anchor(id) && place == Place::Heading) || self.is_marked_anchor(id) || self.is_arrow(id) {
                 } else if in_link || !self.is_link(id) || (place == Place::Heading && self.leads_to_own_page(id)) {
                     self.inline_children(id, inline, place);
                 } else {
@@ -156,6 +196,7 @@ impl Renderer<'_> {
                 inline.done(if checked { "[x]" } else { "[ ]" });
                 inline.space();
             }
+            Tag::Span | Tag::Div | Tag::P if let Some(tex) = self.formula(id) => inline.done(&tex),
             Tag::Q => {
                 inline.text("“");
                 self.inline_children(id, inline, place);
@@ -206,8 +247,11 @@ impl Renderer<'_> {
     /// documentation links to.
     fn says_more(&self, title: &str, id: Id) -> bool {
         let alternative = self.tree.attr(id, Attr::Alt).unwrap_or_default();
-        let address =
-            self.tree.attr(id, Attr::Href).and_then(|href| urls::resolve(href, self.base)).unwrap_or_default();
+        let address = self
+            .tree
+            .attr(id, Attr::Href)
+            .and_then(|href| urls::resolve(href, self.addresses.base))
+            .unwrap_or_default();
         let known = [self.plain_text(id).as_str(), alternative, &address].join(" ").to_lowercase();
         let known: Vec<&str> = words(&known).collect();
         words(&title.to_lowercase()).any(|word| !known.contains(&word) && !KINDS.contains(&word))
@@ -227,7 +271,11 @@ impl Renderer<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{rendered, rendered_content};
+    use super::{
+        super::{Addresses, render, rendered, rendered_content},
+        *,
+    };
+    use crate::{extract::Labels, tree::Tree};
 
     #[test]
     fn elements_within_a_line_are_marked() {
@@ -252,6 +300,40 @@ mod tests {
         assert_eq!(rendered_content(page), "## Tides **of** a bay\n\n[a](#a)\n");
         assert_eq!(rendered(page), "## [Tides **of** a bay](#a)\n\n[a](#a)\n");
         assert_eq!(rendered_content("<h2><a href=/b#a>Tides</a></h2>"), "## [Tides](/b#a)\n");
+    }
+
+    #[test]
+    fn a_link_to_its_own_page_is_short_and_that_of_a_heading_is_text() {
+        let page = Url::parse("https://example.com/faq.html").unwrap();
+        let addresses = Addresses { base: Some(&page), page: Some(&page) };
+        let tree = Tree::parse("<h2><a href=faq.html#a>Tides</a></h2><h2><a href=other.html#a>Ebb</a></h2>", None);
+        let markdown = render(&tree, &vec![true; tree.len()], &Labels::default(), addresses, false);
+        assert_eq!(markdown, "## Tides\n\n## [Ebb](https://example.com/other.html#a)\n");
+        assert_eq!(rendered_content("<a href=#a><h2>Tides</h2></a><p>a"), "## Tides\n\na\n");
+        let tree = Tree::parse("<p><a href=#a>a</a> <a href='/faq.html'>b</a> <a href='?c#a'>c</a>", None);
+        let markdown = render(&tree, &vec![true; tree.len()], &Labels::default(), addresses, false);
+        let others = "[b](https://example.com/faq.html) [c](https://example.com/faq.html?c#a)";
+        assert_eq!(markdown, format!("[a](#a) {others}\n"));
+    }
+
+    #[test]
+    fn a_picture_that_leads_to_the_top_is_left_out() {
+        assert_eq!(rendered_content("<p>a <a href=#top><img src=up.gif alt=top></a>"), "a\n");
+        assert_eq!(rendered_content("<p><a href=b><img src=up.gif alt=top></a>"), "[![top](up.gif)](b)\n");
+    }
+
+    #[test]
+    fn code_in_a_line_has_no_runs_of_white_space() {
+        assert_eq!(
+            rendered_content("<p><code>void* align(size_t a,\n      size_t  b)</code>"),
+            "`void* align(size_t a, size_t b)`\n"
+        );
+        assert_eq!(rendered_content("<p>a<code> b </code>c"), rendered("<p>a<code> b </code>c"));
+    }
+
+    #[test]
+    fn emphasis_within_the_same_emphasis_is_not_marked_again() {
+        assert_eq!(rendered_content("<p><b>a <strong>b</strong></b> <i>c <var>d</var></i>"), "**a b** *c d*\n");
     }
 
     #[test]

@@ -13,6 +13,12 @@ use crate::{
 /// The maximum number of columns that spans may stretch a table to.
 const MAX_SPANNED: usize = 64;
 
+/// The classes of notes, or of what is around their tables.
+const ADMONITIONS: [&str; 7] = ["admonition", "admonitionblock", "caution", "important", "note", "tip", "warning"];
+
+/// The maximum number of cells of a note: a picture, a title and the text.
+const MAX_ADMONITION: usize = 4;
+
 /// How a column is aligned.
 #[derive(Clone, Copy)]
 enum Align {
@@ -74,39 +80,113 @@ impl<'t> Renderer<'t> {
     pub(super) fn table(&mut self, id: Id) {
         // Content outside of cells is written before the table, as browsers show it.
         self.stray_content(id);
-        let Some(first) = self.rows(id).next() else { return };
-        if self.html_table(id) {
+        if self.rows(id).next().is_none() || self.html_table(id) {
             return;
         }
         if self.is_listing(id) {
             return self.listing(id);
         }
-        let widest = self.rows(id).map(|row| self.cells(row).count()).max().unwrap_or(0);
+        if let Some((label, content)) = self.admonition(id) {
+            self.label(&label);
+            for cell in content {
+                self.blocks(cell);
+            }
+            return;
+        }
+        if self.has_sections(id) {
+            return self.sectioned_table(id);
+        }
+        let rows: Vec<Id> = self.rows(id).collect();
+        let widest = rows.iter().map(|&row| self.cells(row).count()).max().unwrap_or(0);
         let has_header = self.tree.descendants(id).any(|id| self.keep[id] && self.tree.tag(id) == Tag::Th);
         if self.is_layout(id) || (widest <= 1 && !has_header) {
             return self.cells_as_blocks(id);
         }
-        if self.rows(id).all(|row| self.cells(row).all(|cell| self.cell(cell).is_empty())) {
+        self.pipe_table(&rows);
+    }
+
+    /// Writes rows as a pipe table, unless all are empty.
+    fn pipe_table(&mut self, rows: &[Id]) {
+        if rows.iter().all(|&row| self.cells(row).all(|cell| self.cell(cell).is_empty())) {
             return;
         }
         self.last_list = None;
-        let header_first = self.cells(first).any(|cell| self.tree.tag(cell) == Tag::Th)
-            || self.tree.tag(self.tree.parent(first)) == Tag::Thead
-            || !has_header;
-        let (width, aligned) = self.shape(id);
+        let is_head = |&row: &Id| self.cells(row).any(|cell| self.tree.tag(cell) == Tag::Th);
+        let header_first =
+            is_head(&rows[0]) || self.tree.tag(self.tree.parent(rows[0])) == Tag::Thead || !rows.iter().any(is_head);
+        let (width, aligned) = self.shape(rows);
         let mut columns = Columns::default();
-        let mut rows = self.rows(id);
-        let header = if header_first { rows.next() } else { None };
-        let (header, shown) = header.map_or(("|".to_owned(), 0), |row| self.row(row, &mut columns));
+        let (header, rows) = rows.split_at(usize::from(header_first));
+        let (header, shown) = header.first().map_or(("|".to_owned(), 0), |&row| self.row(row, &mut columns));
         self.lines.line(&(header + &"  |".repeat(width - shown)));
         let mut line = "|".to_owned();
         line.extend(aligned.into_iter().map(Align::cell));
         self.lines.line(&line);
-        for row in rows {
+        for &row in rows {
             let (line, _) = self.row(row, &mut columns);
-            self.lines.line(&line);
+            // A row without content only draws a line.
+            if self.everything || line.contains(|c| c != '|' && c != ' ') {
+                self.lines.line(&line);
+            }
         }
         self.lines.blank();
+    }
+
+    /// Whether rows that are headings divide the table, as in Doxygen's lists of members.
+    fn has_sections(&self, id: Id) -> bool {
+        let is_block = |inner: Id| self.keep[inner] && is_block_of_layout(self.tree.tag(inner));
+        !self.everything
+            && self.rows(id).any(|row| self.heading_of_row(row).is_some())
+            && self.rows(id).all(|row| {
+                self.heading_of_row(row).is_some()
+                    || !self.tree.descendants(row).any(|inner| is_block(inner) || self.is_heading(inner))
+            })
+    }
+
+    /// The cell of a row that has nothing but a heading.
+    fn heading_of_row(&self, row: Id) -> Option<Id> {
+        let mut cells = self.cells(row).filter(|&cell| self.has_content(cell));
+        let cell = cells.next().filter(|_| cells.next().is_none())?;
+        let first = self.children(cell).find(|&child| self.shows(child))?;
+        self.is_heading(first).then_some(cell)
+    }
+
+    fn is_heading(&self, id: Id) -> bool {
+        self.keep[id] && self.tree.tag(id).heading_level().is_some()
+    }
+
+    /// Writes the headings of a table, and the rows between them as tables.
+    fn sectioned_table(&mut self, id: Id) {
+        let mut rows = vec![];
+        for row in self.rows(id) {
+            match self.heading_of_row(row) {
+                Some(heading) => {
+                    self.pipe_table(&std::mem::take(&mut rows));
+                    self.blocks(heading);
+                }
+                None => rows.push(row),
+            }
+        }
+        self.pipe_table(&rows);
+    }
+
+    /// The label and the content of a note whose table only puts a picture or a label beside it, as AsciiDoc and
+    /// DocBook write it.
+    fn admonition(&self, id: Id) -> Option<(String, Vec<Id>)> {
+        let around = [id, self.tree.parent(id)];
+        let is_marked = |name: &str| around.iter().any(|&id| self.has_class(id, name));
+        if self.everything || !ADMONITIONS.iter().any(|name| is_marked(name)) {
+            return None;
+        }
+        let cells: Vec<Id> = self.rows(id).flat_map(|row| self.cells(row)).take(MAX_ADMONITION + 1).collect();
+        let (&first, rest) = cells.split_first().filter(|(_, rest)| (1..MAX_ADMONITION).contains(&rest.len()))?;
+        let image = self.tree.descendants(first).find(|&id| self.tree.tag(id) == Tag::Img);
+        let alternative = image.and_then(|id| self.tree.attr(id, Attr::Alt)).unwrap_or_default();
+        let text = self.plain_text(first);
+        let label = if text.is_empty() { alternative.trim_matches(['[', ']', ' ']) } else { &text };
+        let is_content = |&cell: &Id| self.has_content(cell) && !self.plain_text(cell).eq_ignore_ascii_case(label);
+        let is_label = !label.is_empty() && label.split_whitespace().count() <= 2;
+        is_label.then(|| (label.to_owned(), rest.iter().copied().filter(is_content).collect()))
     }
 
     /// Whether the table puts a number before each line of code.
@@ -179,20 +259,18 @@ impl<'t> Renderer<'t> {
     fn is_layout(&self, id: Id) -> bool {
         self.tree.attr(id, Attr::Role).is_some_and(|role| matches!(role, "presentation" | "none"))
             || self.tree.descendants(id).any(|inner| {
-                self.keep[inner]
-                    && match self.tree.tag(inner) {
-                        Tag::Pre => self.has_content(inner),
-                        tag => matches!(tag, Tag::Table | Tag::Blockquote) || tag.heading_level().is_some(),
-                    }
+                let tag = self.tree.tag(inner);
+                let is_empty = || tag == Tag::Pre && !self.has_content(inner);
+                self.is_heading(inner) || (self.keep[inner] && is_block_of_layout(tag) && !is_empty())
             })
     }
 
     /// How many columns the table has, and how each is aligned.
-    fn shape(&self, id: Id) -> (usize, Vec<Align>) {
+    fn shape(&self, rows: &[Id]) -> (usize, Vec<Align>) {
         let mut columns = Columns::default();
         let mut aligned = vec![];
         let mut width = 0;
-        for (at, row) in self.rows(id).enumerate() {
+        for (at, &row) in rows.iter().enumerate() {
             for cell in self.cells(row) {
                 let place = columns.place(self.spans(cell));
                 if at == 0 {
@@ -248,13 +326,21 @@ impl<'t> Renderer<'t> {
     }
 }
 
+/// Whether a table with such an element in it only arranges blocks.
+fn is_block_of_layout(tag: Tag) -> bool {
+    matches!(tag, Tag::Pre | Tag::Table | Tag::Blockquote)
+}
+
 fn is_cell(tag: Tag) -> bool {
     matches!(tag, Tag::Td | Tag::Th)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::rendered, *};
+    use super::{
+        super::{rendered, rendered_content},
+        *,
+    };
 
     #[test]
     fn spans_cover_columns_of_later_rows() {
@@ -270,6 +356,35 @@ mod tests {
         assert_eq!(rendered("<table><tr><td><h2>a</h2><td>b</table>"), "## a\n\nb\n");
         assert_eq!(rendered("<table role=none><tr><td>a<td>b</table>"), "a\n\nb\n");
         assert_eq!(rendered("<table><tr><td>a<td>b</table>"), "| a | b |\n| --- | --- |\n");
+    }
+
+    #[test]
+    fn a_note_with_a_picture_beside_it_is_no_table() {
+        let note = "<div class=admonitionblock><table><tr><td class=icon><div class=title>Note</div><td><p>a<p>b</table></div>";
+        assert_eq!(rendered_content(note), "**Note**\n\na\n\nb\n");
+        assert!(rendered(note).starts_with("| Note |"));
+        let note = "<div class=note><table summary=Note><tr><td rowspan=2><img src=n.png alt='[Note]'><th>Note\
+            <tr><td><p>a</table></div>";
+        assert_eq!(rendered_content(note), "**Note**\n\na\n");
+        let data = "<div class=note><table><tr><td>a b c<td>d</table></div>";
+        assert_eq!(rendered_content(data), "| a b c | d |\n| --- | --- |\n");
+    }
+
+    #[test]
+    fn headings_divide_a_table() {
+        let row = |name: &str| format!("<tr><td>class<td>{name}<tr><td>&nbsp;<td>&nbsp;");
+        let head = |name: &str| format!("<tr><td colspan=2><h2><a id=x></a>{name}</h2>");
+        let table = format!("<table>{}{}{}{}</table>", head("a"), row("b") + &row("c"), head("d"), row("e"));
+        let expected = "## a\n\n| class | b |\n| --- | --- |\n| class | c |\n\n## d\n\n| class | e |\n| --- | --- |\n";
+        assert_eq!(rendered_content(&table), expected);
+        assert_eq!(rendered_content("<table><tr><td><h2>a</h2><p>b<td>c</table>"), "## a\n\nb\n\nc\n");
+    }
+
+    #[test]
+    fn an_empty_row_is_left_out() {
+        let table = "<table><tr><th>a<th>b<tr><td>c<td>d<tr><td><td></table>";
+        assert_eq!(rendered_content(table), "| a | b |\n| --- | --- |\n| c | d |\n");
+        assert!(rendered(table).ends_with("|  |  |\n"));
     }
 
     #[test]
