@@ -128,7 +128,12 @@ static NAMED: [Generator; 20] = [
 ];
 
 /// Generators that do not name themselves: a `<div>` or `<nav>` that only they write, and their pages.
-static UNNAMED: [(&str, Generator); 5] = [
+static UNNAMED: [(&str, Generator); 6] = [
+    // Nim's.
+    (
+        "#documentId",
+        Generator { names: &[], main: &["#documentId"], without: &[".three.columns", "a.link-seesrc", "#toc-list"] },
+    ),
     // Doxygen, with a head of the project's own.
     (".headertitle", Generator { names: &[], main: &["div.contents"], without: &[".permalink", ".ttc"] }),
     // Apache's manuals.

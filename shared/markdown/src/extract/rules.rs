@@ -81,20 +81,26 @@ fn is_navigation(tree: &Tree, id: Id) -> bool {
     tree.tag(id) == Tag::Nav || tree.attr(id, Attr::Role) == Some("navigation")
 }
 
-/// Keeps the heading of the page, if nothing of it is kept and it is not in a part around the content.
+/// Keeps the heading of the page, if nothing of it is kept and it is not in a part around the content. Where there are
+/// several, one that is a link is the name of the site.
 pub(super) fn keep_page_heading(tree: &Tree, keep: &mut [bool]) {
     let kept = Kept::new(tree, keep);
+    let mut headings = vec![];
     let mut id = 1;
-    let heading = loop {
-        match id {
-            end if end >= tree.len() => return,
-            nav if is_navigation(tree, nav) && kept.within(&tree.subtree(nav)) * 2 < kept.all() => {
-                id = tree.subtree(nav).end;
-            }
-            heading if tree.tag(heading) == Tag::H1 && !tree.node(heading).hidden => break heading,
-            _ => id += 1,
+    while id < tree.len() && headings.len() < MAX_PAGE_HEADINGS {
+        let within = tree.subtree(id);
+        if is_navigation(tree, id) && kept.within(&within) * 2 < kept.all() {
+            id = within.end;
+            continue;
         }
-    };
+        if tree.tag(id) == Tag::H1 && !tree.node(id).hidden {
+            headings.push(id);
+        }
+        id += 1;
+    }
+    let is_blank = |part: Id| tree.tag(part) == Tag::Text && tree.text(part).trim().is_empty();
+    let is_link = |id: Id| tree.children(id).all(|part| tree.tag(part) == Tag::A || is_blank(part));
+    let Some(&heading) = headings.iter().find(|&&id| !is_link(id)).or(headings.first()) else { return };
     let around = |id: Id| matches!(tree.tag(id), Tag::Aside | Tag::Footer | Tag::Header);
     if kept.all() > 0 && kept.within(&tree.subtree(heading)) == 0 && !tree.ancestors(heading).any(around) {
         keep[tree.subtree(heading)].fill(true);
@@ -103,6 +109,9 @@ pub(super) fn keep_page_heading(tree: &Tree, keep: &mut [bool]) {
         }
     }
 }
+
+/// The number of headings of which the one of the page is chosen.
+const MAX_PAGE_HEADINGS: usize = 2;
 
 /// How much text is kept before each node, so that nested elements are not counted again and again.
 struct Kept(Vec<usize>);
@@ -256,7 +265,8 @@ pub(super) fn choose_headings(tree: &Tree, blocks: &Blocks, chosen: &mut [bool])
             let holds = |id: Id| id != ROOT && tree.subtree(id).contains(&behind);
             let upwards = std::iter::once(heading).chain(tree.ancestors(heading));
             let mut around = upwards.take_while(|&id| !is_unseen(tree, id)).skip(1).take(HEADED);
-            chosen[at] = around.any(holds) && seen.insert(blocks.list[at].hash);
+            let are_siblings = tree.parent(heading) == tree.parent(behind) && !is_unseen(tree, heading);
+            chosen[at] = (are_siblings || around.any(holds)) && seen.insert(blocks.list[at].hash);
         }
     }
 }
@@ -347,6 +357,20 @@ mod tests {
     }
 
     #[test]
+    fn the_heading_of_the_page_is_kept_and_not_the_name_of_the_site() {
+        let kept = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let mut keep: Vec<bool> = (0..tree.len()).map(|id| tree.text(id) == "content").collect();
+            keep_page_heading(&tree, &mut keep);
+            (1..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id)).collect::<String>()
+        };
+        assert_eq!(kept("<h1><a href=/>site</a></h1><div><h1>page</h1></div><p>content"), "pagecontent");
+        assert_eq!(kept("<h1><a href=/page>page</a></h1><p>content"), "pagecontent");
+        assert_eq!(kept("<h1>page <b>one</b></h1><h1>two</h1><p>content"), "page onecontent");
+        assert_eq!(kept("<header><h1>site</h1></header><p>content"), "content");
+    }
+
+    #[test]
     fn a_heading_that_ends_the_content_is_dropped() {
         let ended = |page: &str| {
             let tree = Tree::parse(page, None);
@@ -367,6 +391,8 @@ mod tests {
         let cards = format!("<section>{}</section><section>{}</section>", card("Ebb"), card("Flood"));
         assert_eq!(headed(&cards, &[false, true, false, false]), [true, true, false, false]);
         assert_eq!(headed("<div><h3 hidden>a</h3><p>b</div>", &[false, true]), [false, true]);
+        assert_eq!(headed("<h2>a</h2><p>b", &[false, true]), [true, true]);
+        assert_eq!(headed("<h2 hidden>a</h2><p>b", &[false, true]), [false, true]);
         // What heads another section, or another heading, or was said already.
         assert_eq!(headed("<div><h3>a</h3></div><div><div><p>b</div></div>", &[false, true]), [false, true]);
         assert_eq!(headed("<div><h3>a</h3><h4>b</h4><p>c</div>", &[false, false, true]), [false, true, true]);

@@ -26,8 +26,8 @@ impl Renderer<'_> {
             return self.heading(id, level);
         }
         match tag {
-            // At the start of the content it separates nothing.
-            Tag::Hr if !self.everything && self.lines.position() == 0 => {}
+            // At the start of the content, and after another one, it separates nothing.
+            Tag::Hr if !self.everything && self.lines.is_separated() => {}
             Tag::Hr => {
                 self.lines.block(if self.lines.at_marker() { "___" } else { "---" });
                 self.last_list = None;
@@ -42,6 +42,7 @@ impl Renderer<'_> {
             Tag::Li => self.contain(&Container::Item("- "), id),
             Tag::Div | Tag::Dt | Tag::P if let Some(language) = self.language_of_signature(id) => {
                 let text = self.code_text(id).replace('\u{A0}', " ");
+                let text = text.trim_end().trim_end_matches("[source]");
                 let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
                 self.fenced(&lines.join("\n"), language);
             }
@@ -49,6 +50,8 @@ impl Renderer<'_> {
             Tag::Div if let Some(lines) = self.fragment(id) => self.fenced(&lines.join("\n"), ""),
             Tag::Div if self.is_grid(id) => self.grid(id),
             Tag::Div if self.html_block(id) => {}
+            // Nim writes signatures as code blocks.
+            Tag::Dt if !self.everything && self.holds_code_block(id) => self.blocks(id),
             // gi-docgen writes summaries of nothing.
             Tag::Summary if !self.everything && self.tree.tag(self.tree.parent(id)) != Tag::Details => self.blocks(id),
             Tag::Dt | Tag::Summary => {
@@ -112,6 +115,10 @@ impl Renderer<'_> {
             }
             _ => self.blocks(id),
         }
+    }
+
+    fn holds_code_block(&self, id: Id) -> bool {
+        self.children(id).any(|child| self.tree.tag(child) == Tag::Pre)
     }
 
     fn holds_heading(&self, id: Id) -> bool {
@@ -262,6 +269,13 @@ mod tests {
         let page = "<div class=top><p class=src><a class=def>head</a> :: [a] -&gt; a</p><div class=doc>b</div></div>";
         assert_eq!(rendered_content(page), "```haskell\nhead :: [a] -> a\n```\n\nb\n");
         assert_eq!(rendered_content("<p class=src>a"), "a\n");
+        assert_eq!(
+            rendered_content("<dl><dt><pre>proc a(b:  int)</pre><dd>c</dl>"),
+            "```\nproc a(b:  int)\n```\n\nc\n"
+        );
+        let page =
+            "<dl><dt class='sig py'>a(b)<a class=reference href=x><span class=viewcode-link>[source]</span></a></dl>";
+        assert_eq!(rendered_content(page), "```python\na(b)\n```\n");
     }
 
     #[test]
@@ -279,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_rule_around_the_content_is_left_out() {
-        assert_eq!(rendered_content("<hr><p>a<hr><p>b<hr><hr>"), "a\n\n---\n\nb\n");
+        assert_eq!(rendered_content("<hr><p>a<hr><hr><p>b<hr>"), "a\n\n---\n\nb\n");
         assert_eq!(rendered("<hr><p>a<hr>"), "---\n\na\n\n---\n");
     }
 

@@ -128,6 +128,11 @@ impl Lines {
         self.first.is_some()
     }
 
+    /// Whether nothing was written yet, or a rule at last.
+    pub(super) fn is_separated(&self) -> bool {
+        self.out.is_empty() || self.out.ends_with("\n\n---")
+    }
+
     /// Separates the next line by a blank line.
     pub(super) fn blank(&mut self) {
         if !self.out.is_empty() {
