@@ -84,7 +84,7 @@ fn a_file_without_an_end_is_given_up_at_the_limit_and_costs_the_other_pages_of_a
     let list: Vec<String> = pages.map(|page| visitor.url(page)).collect();
     visitor.project.write("list.txt", list.join("\n"));
     let tool = visitor.extract_open().args(["--urls-file", "list.txt", "--jsonl", "--per-host", "8"]);
-    let mut command = tool.args(["--timeout", "60"]).into_command();
+    let mut command = tool.args(["--timeout", "240"]).into_command();
     let mut call = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
     let mut peak = 0;
     while call.try_wait().unwrap().is_none() {
