@@ -24,6 +24,7 @@ use crate::{
     error::{CommandError, Failure, navigation_failed},
     navigation::Navigation,
     page::PageFile,
+    paused_response::{self, file_name, header, media_type},
 };
 
 /// The maximum size in bytes of a file (64 MiB).
@@ -50,8 +51,9 @@ struct Download<'n, 'a> {
 impl Download<'_, '_> {
     fn run(&mut self) -> Result<(Url, u16, PageFile), Failure> {
         let loading = self.navigation.loading.clone();
-        let mut patterns = loading.patterns().and_then(|patterns| patterns.as_array().cloned()).unwrap_or_default();
-        patterns.push(json!({"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}));
+        let mut patterns = loading.patterns().unwrap_or_default();
+        patterns.push(paused_response::pattern());
+        self.navigation.tab.socket.keep_page(false);
         let sent = self.navigation.tab.socket.decide_requests(loading);
         sent.map_err(|error| self.failure(error))?;
         self.command("Fetch.enable", &json!({"patterns": patterns}))?;
@@ -164,47 +166,4 @@ fn too_long(url: &Url) -> Error {
         .error(format!("the URL leads to a file of more than {MAX_BYTES} bytes"))
         .remedy("Skip this file, or load it with another program.")
         .detail("url", url.as_str())
-}
-
-/// A header of a paused response.
-fn header<'a>(paused: &'a Value, name: &str) -> Option<&'a str> {
-    let headers = paused["responseHeaders"].as_array()?;
-    let header =
-        headers.iter().find(|header| header["name"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(name)));
-    header?["value"].as_str()
-}
-
-fn media_type(paused: &Value) -> String {
-    let value = header(paused, "content-type").unwrap_or_default();
-    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// The file name of a `Content-Disposition` header.
-fn file_name(value: &str) -> Option<String> {
-    let (_, name) = value.split(';').filter_map(|part| part.split_once('=')).find(|(key, _)| {
-        let key = key.trim();
-        key.eq_ignore_ascii_case("filename")
-    })?;
-    let name = name.trim().trim_matches('"');
-    let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    (!name.is_empty()).then(|| name.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_has_the_name_and_the_type_that_its_headers_say() {
-        let paused = json!({"responseHeaders": [
-            {"name": "Content-Type", "value": "Application/PDF; charset=x"},
-            {"name": "content-disposition", "value": "attachment; filename=\"../tide tables.pdf\"; size=3"},
-        ]});
-        assert_eq!(media_type(&paused), "application/pdf");
-        let named = |value: &str| file_name(value);
-        assert_eq!(header(&paused, "Content-Disposition").and_then(named).as_deref(), Some("tide tables.pdf"));
-        assert_eq!(named("inline"), None);
-        assert_eq!(named("attachment; filename=a.zip").as_deref(), Some("a.zip"));
-        assert_eq!(media_type(&json!({})), "");
-    }
 }

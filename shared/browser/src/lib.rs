@@ -69,6 +69,7 @@ mod loading;
 mod login;
 mod navigation;
 mod page;
+mod paused_response;
 mod process;
 mod profile;
 mod readiness;

@@ -77,11 +77,11 @@ impl Loading {
     }
 
     /// The requests that the browser is to ask about; none where all are made.
-    pub(crate) fn patterns(&self) -> Option<Value> {
+    pub(crate) fn patterns(&self) -> Option<Vec<Value>> {
         if self.checks_all() {
-            return Some(json!([{"urlPattern": "*"}]));
+            return Some(vec![json!({"urlPattern": "*"})]);
         }
-        let kinds = || WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})).into();
+        let kinds = || WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})).to_vec();
         (self.load == Load::Text).then(kinds)
     }
 
@@ -135,8 +135,7 @@ mod tests {
     fn resources_without_text_are_not_loaded() {
         let (all, text) = (Loading::new(Load::Everything, None), Loading::new(Load::Text, None));
         assert_eq!(all.patterns(), None);
-        let kinds: Vec<_> = text.patterns().unwrap().as_array().unwrap().clone();
-        assert_eq!(kinds, WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})));
+        assert_eq!(text.patterns().unwrap(), WITHOUT_TEXT.map(|kind| json!({"resourceType": kind})));
         assert_eq!(command(&text, "Image", "T"), "Fetch.fulfillRequest");
         assert_eq!(command(&text, "Font", "T"), "Fetch.failRequest");
         assert_eq!(command(&text, "Script", "T"), "Fetch.continueRequest");
@@ -151,7 +150,7 @@ mod tests {
         let list = BlockList::of(&[file.to_str().unwrap().to_owned()], folder.path()).unwrap().unwrap();
         let loading = Loading::new(Load::Everything, Some(Rc::new(list)));
         assert!(loading.checks_all() && !Loading::new(Load::Text, None).checks_all());
-        assert_eq!(loading.patterns(), Some(json!([{"urlPattern": "*"}])));
+        assert_eq!(loading.patterns(), Some(vec![json!({"urlPattern": "*"})]));
         assert_eq!(command(&loading, "Script", "T"), "Fetch.failRequest");
         assert_eq!(command(&loading, "Document", "F"), "Fetch.failRequest");
         assert_eq!(command(&loading, "Document", "T"), "Fetch.continueRequest");

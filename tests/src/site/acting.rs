@@ -37,7 +37,8 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             (0..count).map(button).collect::<Vec<_>>().join("\n")
         }
         ["same-names"] => SAME_NAMES.to_owned(),
-        ["leads-to-a-pdf"] => "<a href=\"/content/pdf\">Press</a>".to_owned(),
+        ["leads-to-a-pdf"] => LEADS_TO_A_PDF.to_owned(),
+        ["redirect-to-a-pdf"] => return Some(Response::redirect(302, "/content/pdf").into()),
         ["hidden-roots"] => HIDDEN_ROOTS.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
         ["framed-dialog"] => return Some(html::page("Framed", FRAMED_DIALOG).into()),
@@ -83,6 +84,12 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         html::page("Acting", &format!("{script}<main><h1>Acting</h1>{}{body}</main>", html::prose("acting", 2))).into(),
     )
 }
+
+/// Ways to a PDF, and what is there besides.
+const LEADS_TO_A_PDF: &str = r#"<a href="/content/pdf">Press</a> <a href="/content/pdf" target="_blank">Tab</a>
+<a href="/act/redirect-to-a-pdf">Redirect</a> <button onclick="location = '/content/pdf'">Script</button>
+<form action="/content/pdf"><button>Form</button></form> <label>Note <input></label> <a href="/page/one">Page</a>
+<button onclick="const frame = document.createElement('iframe'); frame.src = '/content/pdf'; this.after(frame)">Frame</button>"#;
 
 /// A button that brings three rows, four times.
 const MORE: &str = r"<ul id='rows'></ul><button id='more'>Load more</button><script>

@@ -56,12 +56,40 @@ fn a_file_is_saved_as_a_document() {
 }
 
 #[test]
-fn a_pdf_to_which_a_step_leads_is_named_by_its_address() {
+fn a_file_to_which_a_step_leads_is_named_and_the_page_stays() {
     let visitor = Visitor::with_browser();
-    let error = visitor.act("/act/leads-to-a-pdf", r#"[{"click":"link:Press"}]"#).run().error("NOT_A_PAGE").clone();
-    let url = error["details"]["url"].as_str().unwrap();
-    assert_eq!(url, visitor.url("/content/pdf"));
-    assert_eq!(visitor.extract(url).run().answer()["file"]["sha256"], HANDBOOK);
+    for (page, step, file, name) in [
+        ("/act/leads-to-a-pdf", r#"{"click":"link:Press"}"#, "/content/pdf", "pdf"),
+        ("/act/leads-to-a-pdf", r#"{"click":"link:Tab"}"#, "/content/pdf", "pdf"),
+        ("/act/leads-to-a-pdf", r#"{"click":"link:Redirect"}"#, "/content/pdf", "pdf"),
+        ("/act/leads-to-a-pdf", r#"{"click":"button:Script"}"#, "/content/pdf", "pdf"),
+        ("/act/leads-to-a-pdf", r#"{"click":"button:Form"}"#, "/content/pdf?", "pdf"),
+        ("/act/page", r#"{"click":"link:Archive"}"#, "/content/download", "tidemark-0.9.tar.gz"),
+    ] {
+        // What a step has changed is there afterwards, as the next step shows.
+        let steps = format!(r#"[{step},{{"scroll":"end"}}]"#);
+        let answer = visitor.act(page, &steps).run().answer().clone();
+        let download = json!({"url": visitor.url(file), "file_name": name});
+        assert_eq!(answer["changes"]["download"], download, "{step}: {answer}");
+        // The page is still the session's.
+        let shown = visitor.project.tool("browser-navigate").run().answer().clone();
+        assert_eq!((&answer["url"], &shown["url"]), (&json!(visitor.url(page)), &json!(visitor.url(page))), "{answer}");
+    }
+    let steps = r#"[{"fill":["textbox:Note","kept"]},{"click":"link:Press"}]"#;
+    visitor.act("/act/leads-to-a-pdf", steps).run().answer();
+    let look = visitor.project.tool("browser-look").run().answer().clone();
+    assert!(
+        look["elements"].as_array().unwrap().contains(&json!({"element": "textbox:Note", "value": "kept"})),
+        "{look}"
+    );
+    // A PDF in a frame does not replace the page, and a page that is shown later is not held up.
+    let answer = visitor
+        .act("/act/leads-to-a-pdf", r#"[{"click":"button:Frame"},{"click":"link:Page"}]"#)
+        .run()
+        .answer()
+        .clone();
+    assert_eq!((&answer["url"], &answer["changes"]["download"]), (&json!(visitor.url("/page/one")), &Value::Null));
+    assert_eq!(visitor.extract("/content/pdf").run().answer()["file"]["sha256"], HANDBOOK);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub struct Changes {
     /// The dialogs of the page. They were confirmed, prompts without a text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
-    /// The download that the page started; it was not saved.
+    /// The file that was reached in place of a page, which stays. It was not saved; browser-extract saves its `url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download: Option<Download>,
     /// The URLs of tabs that the page tried to open; they were closed.

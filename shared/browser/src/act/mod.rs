@@ -94,6 +94,7 @@ impl<'n, 'a> Actor<'n, 'a> {
     pub(crate) fn following(navigation: &'n mut Navigation<'a>) -> Result<Self, Failure> {
         let until = navigation.deadline.checked_sub(limits::ACT_RESERVE).unwrap_or(navigation.deadline);
         let loading = navigation.loading.clone();
+        navigation.tab.socket.keep_page(true);
         let followed = navigation.tab.socket.follow_frames(loading, until);
         followed.map_err(|error| Failure::of(error, &navigation.url))?;
         Ok(Self {

@@ -21,6 +21,7 @@ use crate::{
     error::CommandError,
     limits,
     loading::Loading,
+    paused_response,
     responses::{Collector, JsonResponses, MAX_BODY, body_of},
 };
 
@@ -55,6 +56,8 @@ pub(crate) struct TabSocket {
     asked: HashMap<u64, Url>,
     /// The rules for the page's requests, if there are any.
     loading: Option<Rc<Loading>>,
+    /// Whether a PDF leaves the page as it is.
+    keeps_page: bool,
     /// The URL of the current or pending page.
     page: String,
     /// The sessions of frames with separate processes, if frames are followed.
@@ -91,6 +94,7 @@ impl TabSocket {
             report: None,
             asked: HashMap::new(),
             loading: None,
+            keeps_page: false,
             page: String::new(),
             frames: vec![],
             follows_frames: false,
@@ -160,11 +164,19 @@ impl TabSocket {
         self.decide_requests_of(None)
     }
 
+    /// Sets whether a PDF leaves the page as it is and is a download, from the next decision about requests on.
+    pub(crate) fn keep_page(&mut self, keeps: bool) {
+        self.keeps_page = keeps;
+    }
+
     /// The same for the tab's own process or for a `session`. A frame of another site has its own process,
     /// which is paused until this is done. Workers are paused as well, because the browser pauses all new
     /// targets.
     fn decide_requests_of(&mut self, session: Option<&str>) -> Result<(), CommandError> {
-        let patterns = self.loading.as_ref().and_then(|loading| loading.patterns());
+        let mut patterns = self.loading.as_ref().and_then(|loading| loading.patterns());
+        if self.keeps_page && session.is_none() {
+            patterns.get_or_insert_default().push(paused_response::pattern());
+        }
         if let Some(patterns) = &patterns {
             self.socket.send(session, "Fetch.enable", &json!({"patterns": patterns}))?;
         }
@@ -439,7 +451,13 @@ impl TabSocket {
         if method == "Page.frameNavigated" && params["frame"]["id"] == *self.frame {
             self.page = params["frame"]["url"].as_str().unwrap_or_default().to_owned();
         }
-        if method == "Fetch.requestPaused" && params["responseStatusCode"].is_u64() {
+        let is_response = method == "Fetch.requestPaused" && params["responseStatusCode"].is_u64();
+        if is_response && self.keeps_page {
+            let (answer, answered, download) = paused_response::answer(&params, &self.frame);
+            self.socket.send(session.as_deref(), answer, &answered)?;
+            let event = |params| Event { method: "Page.downloadWillBegin".into(), params };
+            self.side_events.extend(download.map(event));
+        } else if is_response {
             // A response, whose body is taken.
             self.events.push(Event { method, params });
         } else if method == "Fetch.requestPaused" {
