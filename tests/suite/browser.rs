@@ -10,7 +10,7 @@ mod content;
 pub(crate) mod controls;
 mod documentation;
 pub(crate) mod expand;
-mod files;
+pub(crate) mod files;
 mod json;
 mod kills;
 mod knowledge_base_page;

@@ -230,6 +230,7 @@ fn a_node_of_a_grid_lends_a_firefox_and_no_chromium() {
         (&answer["done"][1], &answer["changes"]["added_links"]),
         (&json!("filled textbox:Search with tides"), &json!(3))
     );
+    crate::browser::files::assert_copied(&visitor, &|tool: Tool| remote(firefox(tool)));
     let pages: Vec<String> = (0..4).map(|page| visitor.url(&format!("/page/{page}"))).collect();
     visitor.project.write("list.txt", pages.join("\n"));
     let list = visitor.extract_open().args(["--urls-file", "list.txt", "--tabs", "2", "--per-host", "2"]);

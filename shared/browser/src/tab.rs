@@ -242,6 +242,12 @@ impl Tab {
         let _ = browser.and_then(|mut browser| browser.close_opened_by(&self.handle));
     }
 
+    /// The driver of the browser, if it is on another machine.
+    pub(crate) fn remote_driver(&self, deadline: Instant) -> Result<Option<Driver>, CommandError> {
+        let Running { endpoint, launch_session, .. } = &self.running;
+        endpoint.is_remote.then(|| Driver::resume(&endpoint.webdriver, launch_session, deadline)).transpose()
+    }
+
     /// The page at the end of the last call.
     pub(crate) fn shown(&self) -> Option<&ShownPage> {
         self.memory.shown.as_ref()

@@ -38,6 +38,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         }
         ["same-names"] => SAME_NAMES.to_owned(),
         ["leads-to-a-pdf"] => LEADS_TO_A_PDF.to_owned(),
+        ["attachments"] => ATTACHMENTS.to_owned(),
         ["redirect-to-a-pdf"] => return Some(Response::redirect(302, "/content/pdf").into()),
         ["hidden-roots"] => HIDDEN_ROOTS.to_owned(),
         ["framed"] => return Some(html::page("Framed", FRAMED).into()),
@@ -84,6 +85,15 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         html::page("Acting", &format!("{script}<main><h1>Acting</h1>{}{body}</main>", html::prose("acting", 2))).into(),
     )
 }
+
+/// A field for files, which tells what it has received. A file from the first minutes of 1970 is the test's own.
+const ATTACHMENTS: &str = r#"<label>Attachments <input type="file" multiple></label><script>
+  document.querySelector('input').onchange = async event => {
+    for (const file of event.target.files) {
+      show(`${file.lastModified < 1e6 ? 'original' : 'copy'} of ${file.name}, which says ${await file.text()}`);
+    }
+  };
+</script>"#;
 
 /// Ways to a PDF, and what is there besides.
 const LEADS_TO_A_PDF: &str = r#"<a href="/content/pdf">Press</a> <a href="/content/pdf" target="_blank">Tab</a>

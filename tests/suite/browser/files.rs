@@ -1,8 +1,17 @@
-//! Files in place of pages: PDFs and archives go through the session's cookies into the catalog.
+//! Files in place of pages: PDFs and archives go through the session's cookies into the catalog. And files that are
+//! uploaded to browsers of other machines.
 
-use std::{fs, process::Stdio, thread, time::Duration};
+use std::{
+    fs,
+    process::Stdio,
+    thread,
+    time::{Duration, SystemTime},
+};
 
-use ragmaker_tests::visitor::{Saved, Visitor};
+use ragmaker_tests::{
+    run::Tool,
+    visitor::{Saved, Visitor},
+};
 use serde_json::{Value, json};
 
 use super::seen;
@@ -136,4 +145,25 @@ fn a_file_without_an_end_is_given_up_at_the_limit_and_costs_the_other_pages_of_a
     let error = visitor.extract("/content/endless/announced").run().error("FILE_TOO_LARGE").clone();
     assert_eq!(error["details"]["url"], visitor.url("/content/endless/announced"));
     assert_eq!(seen(&visitor, "/page/next")["title"], "next");
+}
+
+/// Asserts that a browser of another machine receives copies of uploaded files: it reads none of this one.
+pub(crate) fn assert_copied(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
+    for (name, text) in [("tide \u{6f6e}.md", "two a day"), ("wind.md", "none")] {
+        let path = visitor.project.write(name, text);
+        let file = fs::File::options().append(true).open(path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1)).unwrap();
+    }
+    let steps = json!([
+        {"upload": ["file:Attachments", ["tide \u{6f6e}.md", "wind.md"]]},
+        {"wait": {"text": "Shown: copy of tide \u{6f6e}.md, which says two a day."}},
+        {"wait": {"text": "Shown: copy of wind.md, which says none."}},
+    ]);
+    with(visitor.act("/act/attachments", &steps.to_string())).args(["--timeout", "60"]).run().answer();
+    let large = fs::File::create(visitor.project.path().join("large.md")).unwrap();
+    large.set_len(65 << 20).unwrap();
+    let step = r#"[{"upload":["file:Attachments","large.md"]}]"#;
+    let error =
+        with(visitor.act("/act/attachments", step)).args(["--timeout", "60"]).run().error("ARGUMENT_ERROR").clone();
+    assert!(error["message"].as_str().unwrap().contains("more than 67108864 bytes"), "{error}");
 }

@@ -118,6 +118,13 @@ fn a_call_borrows_a_browser_and_gives_it_back() {
 }
 
 #[test]
+fn a_browser_of_another_machine_receives_copies_of_uploaded_files() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    super::files::assert_copied(&visitor, &|tool: Tool| remote(tool, &server));
+    assert_given_back(&visitor, &server, "uploads");
+}
+
+#[test]
 fn a_browser_is_given_back_however_the_call_ends() {
     let (visitor, server) = (Visitor::new(), Server::start());
     for signal in ["-INT", "-TERM", "-KILL"] {

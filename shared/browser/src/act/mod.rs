@@ -8,6 +8,7 @@
 //! | [`perform`] | takes one step |
 //! | [`step_target`] | what the steps are taken on: a DevTools socket here, WebDriver commands in `webdriver_only` |
 //! | [`upload`] | gives files to the page |
+//! | [`remote_file`] | copies these files to the machine of a remote browser |
 //! | [`changes`] | the report of the changes |
 //! | [`consent`] | declines consent banners |
 //! | [`expand`] | opens what is folded, and scrolls to the end |
@@ -21,6 +22,7 @@ mod expand;
 pub(crate) mod input;
 mod keys;
 mod perform;
+pub(crate) mod remote_file;
 mod step;
 pub(crate) mod step_target;
 pub(crate) mod upload;

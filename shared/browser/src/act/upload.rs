@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     Actor,
     input::{ANOTHER, Requirement, StepError, UsableElement, unusable},
+    remote_file,
     step_target::StepTarget,
 };
 use crate::{elements::Locator, error::CommandError, limits};
@@ -17,12 +18,13 @@ impl Actor<'_, '_> {
     pub(super) fn give_files(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         let reached = self.reach(locator, Requirement::Enabled)?;
         let session = reached.element_id.session.clone();
-        let target = if takes_files(locator, &reached, files)? {
-            json!({"objectId": reached.object})
-        } else {
-            self.file_dialog(locator)?
+        let is_field = takes_files(locator, &reached, files)?;
+        let copies = match self.navigation.tab.remote_driver(self.until)? {
+            Some(driver) => Some(remote_file::copy(&driver, files, self.until)?),
+            None => None,
         };
-        let mut params = json!({"files": files});
+        let target = if is_field { json!({"objectId": reached.object}) } else { self.file_dialog(locator)? };
+        let mut params = json!({"files": copies.as_deref().unwrap_or(files)});
         for (name, value) in target.as_object().into_iter().flatten() {
             params[name] = value.clone();
         }

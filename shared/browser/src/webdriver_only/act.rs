@@ -24,6 +24,7 @@ use crate::{
             ANOTHER, Requirement, SHOW, StepError, UNCOVER, UsableElement, check_click, gone, missing, refusal,
             unusable,
         },
+        remote_file,
         step_target::StepTarget,
         upload::{not_taken, takes_files},
     },
@@ -366,19 +367,18 @@ impl StepTarget for WebDriverActor<'_, '_> {
     }
 
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
-        if self.visit.running.endpoint.is_remote {
-            return Err(ARGUMENT_ERROR
-                .error("a remote browser without a DevTools socket cannot upload files")
-                .remedy("Use a browser of this machine, or a grid that offers se:cdp.")
-                .detail("argument", "--webdriver-url")
-                .into());
-        }
         let reached = self.reach(locator, Requirement::Enabled)?;
         if !takes_files(locator, &reached, files)? {
             return Err(unusable(locator, &reached.state, "is not a file input").remedy(ANOTHER).into());
         }
+        let copies = if self.visit.running.endpoint.is_remote {
+            Some(remote_file::copy(&self.visit.driver, files, self.until)?)
+        } else {
+            None
+        };
         let path = format!("element/{}/value", reached.object);
-        let given = self.element(&reached, &path, json!({"text": files.join("\n")}));
+        let text = copies.as_deref().unwrap_or(files).join("\n");
+        let given = self.element(&reached, &path, json!({"text": text}));
         given.map_err(|error| not_taken(locator, &reached, error))
     }
 }
