@@ -91,10 +91,16 @@ impl BrowserLease {
                 }
             }
         }
+        let lost = profile.running().filter(|old| old.endpoint.is_remote && old.stays);
         supervisor::close(profile, None);
         // Taken before the browser starts, so that its supervisor never sees it unused.
         let lock = profile.lock_use(deadline)?;
-        let running = supervisor::start(profile, Some(launch), deadline, give_up)?;
+        let started = supervisor::start(profile, Some(launch), deadline, give_up);
+        if let (Err(_), Some(lost)) = (&started, lost) {
+            // The next call asks that machine again, and opens its pages on no other one.
+            let _ = profile.record(&lost);
+        }
+        let running = started?;
         drop(start);
         Ok(Self { running, was_open: false, profile: profile.clone(), lock: Some(lock) })
     }

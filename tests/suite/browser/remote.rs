@@ -165,6 +165,21 @@ fn a_session_is_kept_until_it_is_closed_or_idle() {
 }
 
 #[test]
+fn a_session_of_a_machine_that_is_gone_is_not_continued_on_this_one() {
+    let (visitor, server) = (Visitor::new(), Server::start());
+    remote(visitor.open(), &server).run().answer();
+    visitor.navigate("/page/one").run().answer();
+    drop(server);
+    for page in ["/page/two", "/page/three"] {
+        let error = visitor.navigate(page).run().error("WEBDRIVER_FAILED").clone();
+        assert_eq!((&error["details"]["reason"], visitor.site.count(page)), (&json!("unreachable"), 0), "{error}");
+    }
+    visitor.close().run().answer();
+    visitor.navigate("/page/two").run().answer();
+    assert!(visitor.project.left_running(WAIT_TIMEOUT).is_empty());
+}
+
+#[test]
 fn many_pages_share_browsers_and_what_is_lost_is_loaded_by_another() {
     let (visitor, server) = (Visitor::new(), Server::start());
     let pages: Vec<String> = (0..24).map(|page| visitor.url(&format!("/page/{page}"))).collect();
