@@ -1,6 +1,6 @@
 //! Cookies, in the form in which they are taken from one profile to another.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::SystemTime};
 
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,15 @@ pub struct Cookie {
     pub same_site: Option<String>,
 }
 
+impl Cookie {
+    /// Whether it has ended at `time`.
+    #[must_use]
+    pub fn has_ended(&self, time: SystemTime) -> bool {
+        let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        self.expires > 0.0 && self.expires <= since.as_secs_f64()
+    }
+}
+
 fn root() -> String {
     "/".to_owned()
 }
@@ -50,11 +59,12 @@ pub fn cookies_by_domain(cookies: &[Cookie]) -> BTreeMap<&str, usize> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
-    #[test]
-    fn cookies_are_counted_by_their_domain() {
-        let of = |domain: &str| Cookie {
+    fn of(domain: &str) -> Cookie {
+        Cookie {
             name: "a".into(),
             value: "b".into(),
             domain: domain.into(),
@@ -63,7 +73,18 @@ mod tests {
             http_only: false,
             secure: false,
             same_site: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_cookie_ends_at_its_time_and_a_session_cookie_never() {
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let ended = |expires| [8, 9, 10].map(|time| Cookie { expires, ..of("x") }.has_ended(at(time)));
+        assert_eq!([ended(9.0), ended(-1.0), ended(0.0)], [[false, true, true], [false; 3], [false; 3]]);
+    }
+
+    #[test]
+    fn cookies_are_counted_by_their_domain() {
         assert_eq!(cookies_by_domain(&[of(".x.example"), of("x")]), BTreeMap::from([(".x.example", 1), ("x", 1)]));
     }
 }

@@ -96,6 +96,15 @@ fn cookies_are_taken_in_the_form_of_curl() {
     state(&visitor, "default", &[&["--import", "cookies.txt"], &netscape[..]].concat()).answer();
     assert!(says(visitor.extract("/account"), "default").contains("Signed in as ada"));
 
+    // A cookie that has ended is left out, and does not end the one that the session has.
+    let ended = text.replace("\tFALSE\t0\tsession\t", "\tFALSE\t1\tsession\t");
+    assert_ne!(ended, text);
+    visitor.project.write("ended.txt", format!("{ended}x.example\tFALSE\t/\tFALSE\t0\ta\tb\n"));
+    let imported = state(&visitor, "default", &[&["--import", "ended.txt"], &netscape[..]].concat()).answer().clone();
+    let sites = json!([{"site": "127.0.0.1", "cookies": 1}, {"site": "x.example", "cookies": 1}]);
+    assert_eq!((&imported["cookies"], &imported["sites"]), (&json!(2), &sites), "{imported}");
+    assert!(says(visitor.extract("/account"), "default").contains("Signed in as ada"));
+
     let error = state(&visitor, "default", &["--import", "cookies.txt"]);
     assert!(!error.error("STATE_NOT_READABLE").to_string().contains("-ada"), "{:?}", error.raw);
     for text in ["[]", r#"{"origins": [{"origin": "file:///etc", "localStorage": [{"name": "a", "value": "b"}]}]}"#] {
@@ -111,7 +120,7 @@ fn cookies_are_taken_in_the_form_of_curl() {
     };
     asked(json!({"export": "state.json"})).error("ARGUMENT_ERROR");
     assert!(!visitor.project.path().join("state.json").exists());
-    assert_eq!(asked(json!({"list": true})).answer()["cookies"], 2);
+    assert_eq!(asked(json!({"list": true})).answer()["cookies"], 3);
     let other = tempfile::tempdir().unwrap();
     asked(json!({"import": other.path().join("state.json")})).error("PATH_NOT_ALLOWED");
 }

@@ -2,7 +2,10 @@
 
 mod netscape;
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::SystemTime,
+};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_browser::{RestrictedSession, StorageState, codes, cookies_by_domain};
@@ -127,7 +130,9 @@ impl Tool for Args {
         }
         let state = match &self.import {
             Some(path) => {
-                let state = read(path, self.format, invocation)?;
+                let mut state = read(path, self.format, invocation)?;
+                // A browser takes an ended cookie as the order to remove the one of its name.
+                state.cookies.retain(|cookie| !cookie.has_ended(SystemTime::now()));
                 session.add_state(&state)?;
                 state
             }
