@@ -115,6 +115,10 @@ fn a_call_borrows_a_browser_and_gives_it_back() {
         run.error(code);
         assert_given_back(&visitor, &server, page);
     }
+    // What does not save a file does not name itself for it.
+    let error = remote(visitor.extract("/content/pdf"), &server).run().error("NOT_A_PAGE").clone();
+    let remedy = error["remediation_suggestion"].as_str().unwrap();
+    assert!(remedy.contains("ragmaker-http-fetch") && !remedy.contains("browser-extract"), "{error}");
 }
 
 #[test]

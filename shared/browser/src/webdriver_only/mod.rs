@@ -36,7 +36,7 @@ use url::Url;
 
 pub(crate) use self::act::WebDriverActor;
 use crate::{
-    codes::{BROWSER_BUSY, NO_PAGE, SELECTOR_NOT_FOUND},
+    codes::{BROWSER_BUSY, NO_PAGE, NOT_A_PAGE, SELECTOR_NOT_FOUND},
     error::{CommandError, Failure, navigation_failed, not_a_page, not_loaded_again},
     facts::Facts,
     firefox,
@@ -195,7 +195,8 @@ impl WebDriverVisit<'_> {
                 self.load()?;
                 self.wait(self.request.wait_for, true)?.ok_or_else(|| self.failure(CommandError::Late))?
             }
-            None => return Err(self.failure(CommandError::Late)),
+            // That a file has come in place of a page is not seen.
+            None => return Err(self.failure(CommandError::Late).into_error().remedy(NO_FILES).into()),
         };
         if taken.0.challenge.is_some() { self.wait_out_challenge(taken) } else { Ok(taken) }
     }
@@ -336,7 +337,8 @@ impl WebDriverVisit<'_> {
         }
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
-        allowed(&facts, self.request.domains)?;
+        allowed(&facts, self.request.domains)
+            .map_err(|error| if error.is(NOT_A_PAGE) { error.remedy(NO_FILES) } else { error })?;
         let outcome = WaitOutcome { ready, pending: vec![] };
         Ok(Some((LoadedPage::new(facts, &self.url, &Value::Null, outcome), content.clone())))
     }
@@ -400,6 +402,10 @@ impl WebDriverVisit<'_> {
 fn in_function(script: &str) -> String {
     format!("return (async function () {{\n{script}\n}}).apply(null, arguments);")
 }
+
+/// The remedy where a URL leads to a file, or may lead to one.
+const NO_FILES: &str = "If the URL leads to a file, use Chromium on this machine or ragmaker-http-fetch: a browser without a DevTools \
+     socket saves no files. Else raise the timeout, or skip this page.";
 
 /// The page that a tab shows before it shows any.
 const BLANK: &str = "about:blank";
