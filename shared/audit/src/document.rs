@@ -7,7 +7,7 @@ use std::{
 };
 
 use ragmaker_catalog::Listed;
-use ragmaker_document::WrongPage;
+use ragmaker_document::{DocumentText, WrongPage};
 use sha2::{Digest, Sha256};
 
 use crate::finding::{Finding, FindingKind};
@@ -23,6 +23,8 @@ pub(crate) struct Checked {
     pub(crate) hash: [u8; 32],
     /// The confidence of the extraction, between 0 and 1, if the front matter has one.
     pub(crate) confidence: Option<f64>,
+    /// Whether it has no text except its headings.
+    pub(crate) has_headings_only: bool,
 }
 
 /// Checks the document `listed` of the catalog in `folder`, which belongs to the knowledge base `root`, and
@@ -79,8 +81,9 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
             (String::new(), text.as_str())
         }
     };
-    if is_empty(body) {
-        found(FindingKind::EmptyDocument, "the document has no text except its headings".into());
+    let text = DocumentText::of(body);
+    if text == DocumentText::Missing {
+        found(FindingKind::EmptyDocument, "the document has no text".into());
     } else if let Some(page) = WrongPage::recognize(&title, body) {
         let kind = match page {
             WrongPage::Challenge => FindingKind::ChallengePage,
@@ -89,7 +92,8 @@ pub(crate) fn check(listed: &Listed, folder: &Path, root: &Path, findings: &mut 
         };
         found(kind, format!("the document looks like {}: {title:?}", page.name()));
     }
-    Some(Checked { file, hash: Sha256::digest(body.trim()).into(), confidence })
+    let has_headings_only = text == DocumentText::Headings;
+    Some(Checked { file, hash: Sha256::digest(body.trim()).into(), confidence, has_headings_only })
 }
 
 /// The text of a regular file, or the reason why it cannot be read.
@@ -106,25 +110,4 @@ fn read(file: &Path) -> Result<String, String> {
         return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
     String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
-}
-
-/// Whether there are no words except in headings.
-fn is_empty(body: &str) -> bool {
-    let is_text = |line: &str| !line.trim_start().starts_with('#') && line.contains(char::is_alphanumeric);
-    !body.lines().any(is_text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_document_needs_a_word() {
-        for empty in ["", "\n# Title\n\n## More\n", "---\n***\n"] {
-            assert!(is_empty(empty), "{empty:?}");
-        }
-        for text in ["# T\n\nword", "潮", "- [a](b)"] {
-            assert!(!is_empty(text), "{text:?}");
-        }
-    }
 }

@@ -31,9 +31,9 @@ pub enum FindingKind {
     FrontMatterInvalid,
     /// The front matter names a different page than the entry.
     SourceMismatch,
-    /// The extraction was not confident that it chose the main content.
+    /// The extraction was not confident that it chose the main content, or the document has only headings.
     DoubtfulContent,
-    /// The document has no words outside its headings.
+    /// The document has no text.
     EmptyDocument,
     /// A bot challenge was saved instead of the page.
     ChallengePage,
@@ -76,7 +76,7 @@ impl FindingKind {
                 "Extract the url again with ragmaker-browser-extract --wait-for (or ragmaker-browser-extract --selector); if the page has no text, delete the file and remove its entry."
             }
             Self::DoubtfulContent => {
-                "Compare it with the page; if it is wrong, extract the url again with ragmaker-browser-extract --selector."
+                "Compare it with the page; if it is wrong, extract the url again with ragmaker-browser-extract --selector (or ragmaker-browser-extract --wait-for)."
             }
             Self::ChallengePage => {
                 "Extract the url again with ragmaker-browser-extract --no-headless and let a person solve the challenge, or delete the file and remove its entry."

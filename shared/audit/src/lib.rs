@@ -57,7 +57,9 @@ pub fn audit(catalog: &Catalog, contents: &Contents) -> Audit {
             advise(FindingKind::DocumentSummaryMissing, "the catalog has no summary for the document".into());
         }
         let Some(checked) = checked else { continue };
-        if let Some(confidence) = checked.confidence.filter(|&confidence| confidence < DOUBTFUL) {
+        if checked.has_headings_only {
+            advise(FindingKind::DoubtfulContent, "the document has no text except its headings".into());
+        } else if let Some(confidence) = checked.confidence.filter(|&confidence| confidence < DOUBTFUL) {
             advise(
                 FindingKind::DoubtfulContent,
                 format!("the extraction chose this content with a confidence of {confidence}"),

@@ -24,6 +24,7 @@ use std::{
     path::Path,
 };
 
+use ragmaker_document::DocumentText;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
@@ -153,8 +154,7 @@ fn finished(name: &str, markdown: &str, has_front_matter: bool) -> Result<Docume
 }
 
 fn with_front_matter(name: &str, front: &[(String, String)], body: &str) -> Result<Document, Error> {
-    let words = body.split_whitespace().count();
-    if words == 0 {
+    if DocumentText::of(body) == DocumentText::Missing {
         return Err(EMPTY_CONTENT.error(format!("{name} has no text")).detail("path", name));
     }
     let field = |name: &str| front.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim().to_owned());
@@ -165,6 +165,7 @@ fn with_front_matter(name: &str, front: &[(String, String)], body: &str) -> Resu
         lang: field("lang").filter(|lang| !lang.is_empty()),
         ..Metadata::default()
     };
+    let words = body.split_whitespace().count();
     let markdown = body.trim_matches('\n').trim_end().to_owned() + "\n";
     Ok(Document { metadata, markdown, words })
 }
@@ -230,6 +231,7 @@ mod tests {
     fn files_that_are_no_documents_are_rejected() {
         for (name, text, code) in [
             ("a.md", "", EMPTY_CONTENT),
+            ("a.md", "# \n\n---\n", EMPTY_CONTENT),
             ("a.md", "---\ntitle: T\n---\n", EMPTY_CONTENT),
             ("a.docx", "text", NOT_TEXT),
             ("a.eml", "text", NOT_TEXT),

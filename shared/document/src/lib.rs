@@ -28,6 +28,7 @@
 mod front_matter;
 mod login;
 pub mod sections;
+mod text;
 mod wrong_page;
 
 use std::{
@@ -48,6 +49,7 @@ use url::Url;
 
 pub use front_matter::{FrontMatterError, Parsed, parse};
 pub use login::{is_login_title, looks_like_login};
+pub use text::DocumentText;
 pub use wrong_page::WrongPage;
 
 /// The document could not be written.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use ragmaker_catalog::DocumentSource;
+use ragmaker_document::DocumentText;
 use ragmaker_markdown::{Document, Metadata, Options, Scope, convert};
 use ragmaker_tool::{Code, Error};
 use url::Url;
@@ -105,7 +106,8 @@ impl Fetched<'_> {
     }
 
     fn html(&self, html: &str) -> Option<Document> {
-        let within = |scope| convert(html, &Options { base_url: self.base_url, scope }).ok();
+        let has_text = |document: &Document| DocumentText::of(&document.markdown) != DocumentText::Missing;
+        let within = |scope| convert(html, &Options { base_url: self.base_url, scope }).ok().filter(has_text);
         // A page of a few words may have no main content that can be distinguished from the rest: it is saved
         // whole.
         let main = if self.selected { None } else { within(Scope::Main) };
@@ -113,9 +115,9 @@ impl Fetched<'_> {
     }
 }
 
-/// A document of `markdown`, made from `text`, without further metadata; `None` if it is blank.
+/// A document of `markdown`, made from `text`, without further metadata; `None` if it has no text.
 fn as_it_is(markdown: String, text: &str) -> Option<Document> {
-    if text.trim().is_empty() {
+    if DocumentText::of(&markdown) == DocumentText::Missing {
         return None;
     }
     Some(Document { metadata: Metadata::default(), words: text.split_whitespace().count(), markdown })
@@ -197,6 +199,16 @@ mod tests {
             let nothing = Fetched { format, ..fetched(" \n") };
             assert!(nothing.convert().unwrap_err().is(EMPTY_CONTENT), "{format:?}");
         }
+    }
+
+    #[test]
+    fn a_document_needs_a_word_or_code() {
+        for (format, text) in [(ContentFormat::Html, "<hr>"), (ContentFormat::Markdown, "# \n\n---\n")] {
+            assert!(Fetched { format, ..fetched(text) }.convert().unwrap_err().is(EMPTY_CONTENT), "{text:?}");
+        }
+        let json = Fetched { format: ContentFormat::Code("json"), ..fetched("[]") };
+        assert_eq!(json.convert().unwrap().markdown, "```json\n[]\n```\n");
+        assert_eq!(fetched("<h1>Tides</h1>").convert().unwrap().markdown, "# Tides\n");
     }
 
     #[test]

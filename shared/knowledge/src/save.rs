@@ -6,7 +6,7 @@ use std::{
 };
 
 use ragmaker_catalog::{Catalog, DocumentSource, Entry, RecordOutcome};
-use ragmaker_document::{DocumentFile, OUTPUT_DIR_NOT_WRITABLE};
+use ragmaker_document::{DocumentFile, DocumentText, OUTPUT_DIR_NOT_WRITABLE};
 use ragmaker_markdown::{Document, Metadata};
 use ragmaker_tool::{Code, Error};
 use sha2::{Digest, Sha256};
@@ -80,6 +80,9 @@ pub fn save_converted(
     source: Option<&DocumentSource>,
     destination: &Destination<'_>,
 ) -> Result<Saved, Error> {
+    if DocumentText::of(&document.markdown) == DocumentText::Missing {
+        return Err(EMPTY_CONTENT.error(format!("the document has no text: {url}")).detail("url", url));
+    }
     document.metadata.title = title_of(&document, url);
     let file = std::path::absolute(&destination.folder).unwrap_or_else(|_| destination.folder.clone());
     let file = file_for(url, &file, destination.catalog);
@@ -337,6 +340,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let destination = Destination { folder: folder.path().join("out"), catalog: None };
         assert!(save(&fetched("<script>1</script>"), &destination).unwrap_err().is(crate::EMPTY_CONTENT));
+        let rule = Document { markdown: "---\n".into(), ..Document::default() };
+        assert!(
+            save_converted(rule, "https://x.example/", "", None, &destination).unwrap_err().is(crate::EMPTY_CONTENT)
+        );
         assert!(!destination.folder.exists());
     }
 }

@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_document::{WrongPage, is_login_title};
+use ragmaker_document::{DocumentText, WrongPage, is_login_title};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
@@ -283,7 +283,7 @@ fn office(response: &Response) -> Result<Option<(Document, &'static str)>, Error
     }
     // A form feed ends each page of a PDF.
     let markdown = String::from_utf8_lossy(&bytes).replace('\u{c}', "\n");
-    if markdown.trim().is_empty() {
+    if DocumentText::of(&markdown) == DocumentText::Missing {
         return Err(EMPTY_CONTENT
             .error(format!("{name} has no text"))
             .remedy("It may consist of scanned pages, which have no text."));

@@ -58,7 +58,8 @@ pub struct Answer {
     /// Number of documents, each of which was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documents: Option<usize>,
-    /// Advice about possible problems: documents whose extraction has a low confidence, and what has no summary.
+    /// Advice about possible problems: documents whose extraction has a low confidence or that have only headings, and what
+    /// has no summary.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Vec<Finding>>,
     /// With --answer: its claims, as `cite` returns them.

@@ -110,6 +110,18 @@ fn a_document_whose_extraction_was_not_sure_is_named_first() {
 }
 
 #[test]
+fn a_document_of_headings_is_doubtful_and_one_of_code_is_not() {
+    let folder = knowledge_base();
+    write(folder.path(), "documents/a.md", document("a").replace("This is about a.", "## More"));
+    write(folder.path(), "documents/b.md", document("b").replace("This is about b.", "```c\n# define B\n```"));
+    let answer = answer(folder.path());
+    let advice = answer["advice"].as_array().unwrap();
+    let doubtful: Vec<_> = advice.iter().filter(|one| one["kind"] == "doubtful_content").collect();
+    assert_eq!((doubtful.len(), &doubtful[0]["path"]), (1, &json!("documents/a.md")), "{answer}");
+    assert_eq!(doubtful[0]["message"], "the document has no text except its headings");
+}
+
+#[test]
 fn a_knowledge_base_that_says_nothing_is_wrong() {
     let folder = knowledge_base();
     write(folder.path(), "catalog.json", "{\"title\": \" \", \"documents\": []}");
@@ -188,7 +200,7 @@ fn documents_that_are_no_documents_are_found() {
         ("yaml", document("yaml").replace("\"yaml\"", "a: \"b"), "front_matter_invalid"),
         ("source", document("source").replace("source_url", "source"), "front_matter_invalid"),
         ("other", document("elsewhere"), "source_mismatch"),
-        ("empty", document("empty").replace("This is about empty.", ""), "empty_document"),
+        ("empty", document("empty").replace("# empty\n\nThis is about empty.", "---"), "empty_document"),
         ("challenge", document("challenge").replace("\"challenge\"", "\"Just a moment...\""), "challenge_page"),
         ("login", document("login").replace("# login", "# ログイン\n\nメールアドレス\n\nパスワード"), "login_page"),
         ("error", document("error").replace("# error", "# 404 - Page not found"), "error_page"),
