@@ -238,7 +238,7 @@ fn elements_of_a_fragment_that_markdown_lacks_stay_html() {
 #[test]
 fn invisible_content_is_omitted() {
     check(
-        "<p>a</p><p hidden>b</p><p style='color:red; display : none'>c</p><template>d</template><svg><text>e</text></svg><script>f</script><style>g</style><p>and a line more</p>",
+        "<p>a</p><p hidden>b</p><p style='color:red; display : none'>c</p><template>d</template><svg><title>e</title></svg><script>f</script><style>g</style><p>and a line more</p>",
         "a\n\nand a line more\n",
     );
     check("<noscript><p>needs script</p></noscript>", "needs script\n");

@@ -41,6 +41,8 @@ fn memory_is_bounded_by_the_size_of_the_page() {
         "<script>",
         "<script type=application/json>[\"a b c d e f g h i.\"]</script>",
         "<script type=application/ld+json>[1,1,1,1,1]</script>",
+        "<svg><text>a</text></svg>",
+        "<svg><text>a",
         "&amp;",
     ] {
         let page = format!("<p>{}<p>the end", part.repeat(SIZE / part.len()));

@@ -5,6 +5,7 @@
 //! the names of its main element if only one generator uses them.
 
 use super::{
+    diagrams::keep_diagrams,
     rules::remove_boilerplate,
     tabs::Tabs,
     visible::{holds_formula, is_invisible, is_label},
@@ -192,6 +193,7 @@ pub(super) fn content(tree: &Tree, tabs: &Tabs) -> Option<Vec<bool>> {
         keep[ancestor] = true;
     }
     remove_boilerplate(tree, &mut keep);
+    keep_diagrams(tree, &mut keep);
     let words = (1..tree.len()).filter(|&id| keep[id]).map(|id| count_words(tree.text(id))).sum::<usize>();
     (words >= MIN_WORDS).then_some(keep)
 }

@@ -14,7 +14,7 @@
 //!    images between content, code after content, heads of tables, marked navigation, headings.
 //!
 //! 7. [`leads`] adds the lead of an article, and [`extras`] drops links to other articles and the like, if names or
-//!    words make them certain.
+//!    words make them certain. [`diagrams`] adds the texts of diagrams, if there is no other text.
 //! 8. [`tabs`] puts the label of a tab before its panel, whatever part of the page is converted.
 //!
 //! For the pages of documentation generators, [`generators`] names the main element, and no model is needed.
@@ -23,6 +23,7 @@
 
 mod blocks;
 mod choose;
+mod diagrams;
 mod extras;
 mod features;
 mod generators;
@@ -120,6 +121,7 @@ pub(crate) fn main_content(tree: &Tree, tabs: &Tabs, address: Option<&Url>) -> M
     hidden::drop_hidden(tree, &mut keep);
     rules::keep_table_heads(tree, &mut keep);
     rules::remove_boilerplate(tree, &mut keep);
+    diagrams::choose_diagrams(tree, &mut keep);
     rules::keep_page_heading(tree, &mut keep);
     // Line breaks and rules in kept elements are kept, and code and formulas as a whole.
     for id in 1..tree.len() {

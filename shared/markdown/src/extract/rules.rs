@@ -122,7 +122,8 @@ impl Kept {
         let mut all = 0;
         for (id, &keep) in keep.iter().enumerate() {
             before.push(all);
-            all += if keep { tree.text(id).trim().len() } else { 0 };
+            let text = || tree.diagram(id).map_or(tree.text(id).trim().len(), |diagram| diagram.text.len());
+            all += if keep { text() } else { 0 };
         }
         before.push(all);
         Self(before)
@@ -194,7 +195,9 @@ pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
         {
             let alone = count(code);
             let around = tree.ancestors(code).find(|&id| id == ROOT || count(id) > alone).unwrap_or(ROOT);
-            chosen[at] = around != ROOT && tree.subtree(around).contains(&previous);
+            // In the page itself, only a heading and its code belong together for certain.
+            let is_headed = || tree.tag(previous).heading_level().is_some();
+            chosen[at] = if around == ROOT { is_headed() } else { tree.subtree(around).contains(&previous) };
         }
         previous = chosen[at].then_some(container);
     }
@@ -318,6 +321,12 @@ mod tests {
         let comment = "<main><p>a<div><p>b<pre>c</pre></div></main>";
         assert_eq!(code(comment, &[true, false, false]), [true, false, false]);
         assert_eq!(code("<main><pre>a</pre><p>b</main>", &[false, true]), [false, true]);
+        // Of the page itself, that of a heading.
+        assert_eq!(
+            code("<h2>a</h2><blockquote><pre>b</pre></blockquote><p>c", &[true, false, false]),
+            [true, true, false]
+        );
+        assert_eq!(code("<p>a</p><pre>b</pre><p>c", &[true, false, false]), [true, false, false]);
         assert_eq!(code("<main><p>a<pre hidden>b</pre></main>", &[true, false]), [true, false]);
     }
 

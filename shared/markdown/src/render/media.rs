@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::{Renderer, escape::Place};
+use super::{Renderer, escape::Place, inline::Inline};
 use crate::{
     tag::{Attr, Tag},
     tree::{Id, Tree},
@@ -52,6 +52,18 @@ impl<'t> Renderer<'t> {
         Some(out)
     }
 
+    /// Adds the texts that an SVG draws, on lines as there.
+    pub(super) fn diagram(&self, id: Id, inline: &mut Inline, place: Place) {
+        let Some(diagram) = self.tree.diagram(id) else { return };
+        let is_block = diagram.text.contains('\n') && place != Place::Heading;
+        let separate = |inline: &mut Inline| if is_block { inline.fresh_line() } else { inline.space() };
+        for line in diagram.text.lines() {
+            separate(inline);
+            inline.text(line);
+        }
+        separate(inline);
+    }
+
     /// The largest source in the `srcset`s of an image and of the `<picture>` around it.
     fn candidate(&self, id: Id) -> Option<&'t str> {
         let tree = self.tree;
@@ -63,26 +75,25 @@ impl<'t> Renderer<'t> {
             .flat_map(|id| [tree.attr(id, Attr::DataSrcset), tree.attr(id, Attr::Srcset)]);
         sets.flatten().filter_map(urls::widest).find(|source| !is_data(source))
     }
+}
 
-    /// The TeX source of a formula, where the page has it.
-    pub(super) fn mathematics(&self, id: Id) -> Option<String> {
-        let annotation = self.tree.descendants(id).find(|&id| {
-            self.tree.tag(id) == Tag::Annotation
-                && self.tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
-        });
-        let script = self.tree.attr(id, Attr::Type);
-        let tex = match (annotation, script, self.tree.attr(id, Attr::Alttext)) {
-            (Some(annotation), ..) => self.tree.text_content(annotation),
-            (None, Some(_), _) => self.tree.text_content(id),
-            (None, None, Some(alternative)) => alternative.to_owned(),
-            (None, None, None) => return None,
-        };
-        let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
-        let display =
-            self.tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
-        let fence = if display { "$$" } else { "$" };
-        (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
-    }
+/// The TeX source of a formula, where the page has it.
+pub(crate) fn formula(tree: &Tree, id: Id) -> Option<String> {
+    let annotation = tree.descendants(id).find(|&id| {
+        tree.tag(id) == Tag::Annotation
+            && tree.attr(id, Attr::Encoding).is_some_and(|encoding| encoding.contains("tex"))
+    });
+    let script = tree.attr(id, Attr::Type);
+    let tex = match (annotation, script, tree.attr(id, Attr::Alttext)) {
+        (Some(annotation), ..) => tree.text_content(annotation),
+        (None, Some(_), _) => tree.text_content(id),
+        (None, None, Some(alternative)) => alternative.to_owned(),
+        (None, None, None) => return None,
+    };
+    let tex = tex.split_whitespace().collect::<Vec<_>>().join(" ");
+    let display = tree.attr(id, Attr::Display) == Some("block") || script.is_some_and(|kind| kind.contains("display"));
+    let fence = if display { "$$" } else { "$" };
+    (!tex.is_empty()).then(|| format!("{fence}{tex}{fence}"))
 }
 
 /// The classes of formulas that MathJax renders, as Sphinx, Pandoc, MkDocs and Haddock write them.
@@ -133,6 +144,16 @@ mod tests {
         let image = "<p><img src=x alt='a&#10;b  *c*&#10;'>";
         assert_eq!(rendered(image), "![a&#10;b \\*c\\*](x)\n");
         assert_eq!(rendered_content(image), "![a b \\*c\\*](x)\n");
+    }
+
+    #[test]
+    fn the_texts_of_a_diagram_are_lines() {
+        let svg = "<svg><text y=1>BEGIN</text><text y=1>*</text><text y=2>END</text></svg>";
+        assert_eq!(rendered(&format!("<p>a{svg}b")), "a\\\nBEGIN \\*\\\nEND\\\nb\n");
+        assert_eq!(rendered(&format!("<h2>a{svg}</h2>")), "## a BEGIN * END\n");
+        assert_eq!(rendered(&format!("<div>{svg}</div>c")), "BEGIN \\*\\\nEND\n\nc\n");
+        assert_eq!(rendered("<a href=/><svg><text>Sea</text></svg></a>"), "[Sea](/)\n");
+        assert_eq!(rendered("<p>a<svg><path/></svg>b"), "ab\n");
     }
 
     #[test]

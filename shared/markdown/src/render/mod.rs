@@ -31,6 +31,7 @@ use std::ops::Range;
 use foldhash::HashSet;
 use url::Url;
 
+pub(crate) use self::media::formula;
 use self::{
     escape::Place,
     inline::{Inline, Mark},
@@ -117,7 +118,7 @@ struct Renderer<'t> {
 
 impl<'t> Renderer<'t> {
     fn visible(&self, id: Id) -> bool {
-        self.keep[id] && !self.tree.tag(id).is_silent()
+        self.keep[id] && !self.tree.is_silent(id)
     }
 
     fn children(&self, id: Id) -> impl Iterator<Item = Id> + use<'t> {
@@ -127,7 +128,7 @@ impl<'t> Renderer<'t> {
     /// The visible ones of the outermost nodes in a range.
     fn siblings(&self, range: Range<Id>) -> impl Iterator<Item = Id> + use<'t> {
         let (tree, keep) = (self.tree, self.keep);
-        tree.siblings(range).filter(move |&child| keep[child] && !tree.tag(child).is_silent())
+        tree.siblings(range).filter(move |&child| keep[child] && !tree.is_silent(child))
     }
 
     fn breaks_line(&self, id: Id) -> bool {
@@ -247,7 +248,7 @@ impl<'t> Renderer<'t> {
             }
             let shows = match self.tree.tag(at) {
                 Tag::Text => !self.tree.text(at).trim().is_empty(),
-                Tag::Img | Tag::Hr | Tag::Math => true,
+                Tag::Img | Tag::Hr | Tag::Math | Tag::Svg => true,
                 // An empty code block is written only with everything; one with text has text inside.
                 Tag::Pre => self.everything,
                 Tag::Input => self.is_task(at),

@@ -6,6 +6,7 @@ use super::{
     Renderer,
     escape::{Place, escape_plain},
     inline::{Inline, Mark},
+    media::formula,
 };
 use crate::{
     tag::{Attr, Tag},
@@ -184,8 +185,9 @@ impl Renderer<'_> {
                     inline.done(&image);
                 }
             }
+            Tag::Svg => self.diagram(id, inline, place),
             Tag::Math => {
-                if let Some(tex) = self.mathematics(id) {
+                if let Some(tex) = formula(self.tree, id) {
                     inline.done(&tex);
                 } else {
                     self.inline_children(id, inline, place);

@@ -8,8 +8,9 @@ use std::{error::Error, ops::Range};
 use lol_html::html_content::{Element, SourceLocation, TextChunk, TextType};
 
 use super::{
+    diagram::Drawing,
     node::{Attribute, Id, MAX_DEPTH, NONE, Node, ROOT, Span, Tree},
-    source::{NOSCRIPT, hides, lower, start_tag, tag_of},
+    source::{NOSCRIPT, hides, lower, name_of, start_tag, tag_of},
 };
 use crate::{
     chars::is_ideograph,
@@ -44,6 +45,10 @@ pub(super) enum Open {
     Node(Id),
     Title,
     Script,
+    /// A text in an SVG.
+    Label,
+    /// What an SVG does not draw.
+    Undrawn,
     /// No node.
     Nothing,
 }
@@ -87,6 +92,8 @@ pub(super) struct Builder {
     pub(super) lost_formatting: usize,
     /// Whether more than [`MAX_DEPTH`] elements were open.
     pub(super) too_deep: bool,
+    /// The texts of the SVG that is open.
+    pub(super) drawing: Drawing,
 }
 
 impl Builder {
@@ -118,6 +125,7 @@ impl Builder {
         }
         self.reopened.reverse();
         self.unclosed = 0;
+        self.forget_drawn();
         self.shift = from.wrapping_sub(before.len());
         before
     }
@@ -184,7 +192,9 @@ impl Builder {
             }
             Sink::JsonLd => self.tree.head.json_ld.push(pending.clone()),
             Sink::Tex | Sink::None => {
-                if !self.in_svg() {
+                if self.in_svg() {
+                    self.draw_text(&pending);
+                } else {
                     let start = self.tree.strings.len() as u32;
                     if self.lacks_space(&pending) {
                         self.tree.strings.push(' ');
@@ -314,7 +324,7 @@ impl Builder {
         if self.in_svg() {
             // Only an element of a page's text ends an SVG that is still open.
             if !tag.is_block() && !matches!(tag, Tag::Span | Tag::Img | Tag::Br) {
-                return None;
+                return self.draw(name_of(&html[source]), element);
             }
             self.close_top();
         }

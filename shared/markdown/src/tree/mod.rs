@@ -21,10 +21,12 @@
 //! | [`node`] | the tree itself, and its queries |
 //! | [`source`] | start tags as text: names, renamed elements, hiding styles |
 //! | [`build`] | conversion of the events of `lol_html` to nodes and attributes |
+//! | [`diagram`] | the texts that an SVG draws |
 //! | [`nesting`] | which elements a tag opens and closes |
 //! | [`repair`] | when and how html5ever takes over |
 
 mod build;
+mod diagram;
 mod nesting;
 mod node;
 mod repair;

@@ -28,6 +28,9 @@ impl Builder {
             self.tree.nodes[id].end = self.tree.nodes.len() as u32;
             self.open_paragraphs -= usize::from(self.tree.tag(id) == Tag::P);
             self.lost_formatting += usize::from(self.tree.tag(id).is_formatting());
+            if self.tree.tag(id) == Tag::Svg {
+                self.end_drawing(id);
+            }
         }
     }
 
@@ -99,7 +102,7 @@ impl Builder {
         }
         self.flush();
         self.sink = Sink::None;
-        let Open::Node(id) = open else { return };
+        let Open::Node(id) = open else { return self.end_drawn(open) };
         let (tag, ended_by) = (self.tree.tag(id), Tag::from_name(&name()));
         // An end tag in a cell closes nothing outside of the table.
         if tag.is_table_part() && !ended_by.is_table_part() {

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::diagram::Drawn;
 use crate::tag::{Attr, Tag};
 
 /// The maximum number of elements that are open at the same time, as in browsers; deeper elements become siblings.
@@ -72,6 +73,8 @@ pub(crate) struct Tree {
     pub(super) nodes: Vec<Node>,
     pub(super) strings: String,
     pub(super) attrs: Vec<Attribute>,
+    /// The texts of SVGs, in order.
+    pub(super) drawn: Vec<Drawn>,
     /// The nodes that the caller's selector matches, in order.
     pub(crate) selected: Vec<Id>,
     pub(crate) head: Head,
@@ -160,7 +163,7 @@ impl Tree {
         }
     }
 
-    fn string(&self, (start, end): Span) -> &str {
+    pub(super) fn string(&self, (start, end): Span) -> &str {
         &self.strings[start as usize..end as usize]
     }
 

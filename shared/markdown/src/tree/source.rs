@@ -35,10 +35,14 @@ pub(super) fn renames(html: &str) -> Vec<Rename> {
     renames
 }
 
+/// The name in a start tag's source.
+pub(super) fn name_of(source: &str) -> &str {
+    source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next().unwrap_or_default()
+}
+
 /// The kind of element that a start tag's source opens.
 pub(super) fn tag_of(source: &str) -> Tag {
-    let name = source[1..].split(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).next();
-    lower(name.unwrap_or_default(), |name| match name {
+    lower(name_of(source), |name| match name {
         NOSCRIPT => Tag::Noscript,
         IFRAME => Tag::Iframe,
         "amp-img" => Tag::Img,
