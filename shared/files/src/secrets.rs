@@ -81,7 +81,9 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
 pub(crate) fn holds_sign_ins(file: &File) -> bool {
     let mut head = [0; HEAD];
     let mut length = 0;
-    while let Ok(count @ 1..) = ragmaker_fs::read_at(file, &mut head[length..], length as u64) {
+    while length < HEAD
+        && let Ok(count @ 1..) = ragmaker_fs::read_at(file, &mut head[length..], length as u64)
+    {
         length += count;
     }
     begins_with_sign_ins(&head[..length])

@@ -145,13 +145,14 @@ impl<'a> Worker<'a> {
     /// Searches the text of a file; of a document, the text that it is converted to.
     fn search(&mut self, path: &Path, file: File, size: u64, found: &mut SearchResult) {
         let source = ByteSource::File(file, size);
-        let searched = match Self::document(&source) {
-            Ok(None) => match notebook_file(path, &source) {
-                Ok(markdown) => self.search_text(path, markdown.as_ref().unwrap_or(&source), found),
+        let searched = match self.document(&source) {
+            Ok((count, None)) => match notebook_file(path, &source) {
+                Ok(None) => self.search_text(path, &source, count, found),
+                Ok(Some(markdown)) => self.search_converted(path, &markdown, found),
                 Err(error) => Err(error),
             },
-            Ok(Some(document)) => match document.convert(&source, None) {
-                Ok(text) => self.search_text(path, &text, found),
+            Ok((_, Some(document))) => match document.convert(&source, None) {
+                Ok(text) => self.search_converted(path, &text, found),
                 Err(failure) => {
                     found.unreadable.push(failure.at(&path.to_string_lossy()).to_string());
                     return;
@@ -164,14 +165,26 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn document(source: &ByteSource) -> io::Result<Option<OfficeDocument>> {
-        let mut start = [0; 8];
-        let count = source.read_at(0, &mut start)?;
-        if OfficeDocument::may_start_with(&start[..count]) { OfficeDocument::open(source) } else { Ok(None) }
+    /// Reads the head of `source`; returns its length, and the document that the source is.
+    fn document(&mut self, source: &ByteSource) -> io::Result<(usize, Option<OfficeDocument>)> {
+        let count = source.read_at(0, &mut self.head)?;
+        let may_be = OfficeDocument::may_start_with(&self.head[..count]);
+        Ok((count, if may_be { OfficeDocument::open(source)? } else { None }))
     }
 
-    fn search_text(&mut self, path: &Path, source: &ByteSource, found: &mut SearchResult) -> io::Result<()> {
-        let count = source.read_at(0, &mut self.head)?;
+    fn search_converted(&mut self, path: &Path, text: &ByteSource, found: &mut SearchResult) -> io::Result<()> {
+        let count = text.read_at(0, &mut self.head)?;
+        self.search_text(path, text, count, found)
+    }
+
+    /// Searches `source`, whose first `count` bytes are in the head.
+    fn search_text(
+        &mut self,
+        path: &Path,
+        source: &ByteSource,
+        count: usize,
+        found: &mut SearchResult,
+    ) -> io::Result<()> {
         let mut text = Reader::new(source, &self.head[..count]);
         let before = (found.matches.len(), found.total);
         let mut lines = MatchLines {
