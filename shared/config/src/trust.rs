@@ -53,7 +53,7 @@ impl Config {
                 Origin::Default | Origin::Flag => {}
             }
         }
-        digest.finalize().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+        format!("{:x}", digest.finalize())
     }
 
     fn file_of_confirmations(&self) -> Option<PathBuf> {

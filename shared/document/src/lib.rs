@@ -155,11 +155,7 @@ fn scalar(text: &str) -> String {
 /// assert_eq!(name, "example.com-docs-intro.html-v-2-f71f4d8c19.md");
 /// ```
 pub fn file_name(url: &str) -> String {
-    let digest = Sha256::digest(url.as_bytes());
-    let hash: String = digest.iter().take(5).fold(String::new(), |mut hash, byte| {
-        let _ = write!(hash, "{byte:02x}");
-        hash
-    });
+    let hash = format!("{:.10x}", Sha256::digest(url));
     let readable = Url::parse(url).map_or_else(
         |_| url.to_owned(),
         |url| {

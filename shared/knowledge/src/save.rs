@@ -165,12 +165,13 @@ pub fn title_of(document: &Document, url: &str) -> String {
 /// Leading and trailing white space is ignored, so the text of a saved file has the same hash as the text before
 /// saving.
 pub fn content_hash(title: &str, markdown: &str) -> String {
-    hexadecimal(&Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim()).finalize())
+    let text = Sha256::new().chain_update(title).chain_update("\n").chain_update(markdown.trim());
+    format!("{:x}", text.finalize())
 }
 
 /// The SHA-256 of `bytes`, in hexadecimal.
 pub fn bytes_hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// The SHA-256 of the bytes of a file, in hexadecimal.
@@ -183,19 +184,11 @@ pub fn file_hash(source: &ragmaker_text::ByteSource) -> io::Result<String> {
     loop {
         let read = source.read_at(at, &mut block)?;
         if read == 0 {
-            return Ok(hexadecimal(&hash.finalize()));
+            return Ok(format!("{:x}", hash.finalize()));
         }
         hash.update(&block[..read]);
         at += read as u64;
     }
-}
-
-fn hexadecimal(digest: &[u8]) -> String {
-    digest
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 /// The front matter of a document, without address, title and time.
@@ -242,6 +235,13 @@ mod tests {
                 scroll: false,
             }),
         }
+    }
+
+    #[test]
+    fn a_hash_is_that_of_the_standard() {
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(bytes_hash(b"abc"), abc);
+        assert_eq!(file_hash(&ragmaker_text::ByteSource::Memory(b"abc".to_vec())).unwrap(), abc);
     }
 
     #[test]

@@ -192,7 +192,7 @@ fn is_www(label: &str) -> bool {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -127,8 +127,7 @@ fn checksum(source: &ByteSource) -> io::Result<Option<String>> {
     loop {
         let read = source.read_at(at, &mut block)?;
         if read == 0 {
-            let digits = hash.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
-            return Ok(Some(digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()));
+            return Ok(Some(format!("{:x}", hash.finalize())));
         }
         hash.update(&block[..read]);
         at += read as u64;

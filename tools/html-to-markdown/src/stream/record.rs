@@ -1,8 +1,8 @@
 //! A record of the input, and its line of output.
 
-use std::{borrow::Cow, io::Write as _};
+use std::borrow::Cow;
 
-use ragmaker_knowledge::{decode, now};
+use ragmaker_knowledge::{bytes_hash, decode, now};
 use ragmaker_markdown::{Document, Options, Scope, convert};
 use ragmaker_text::INPUT_TOO_LARGE;
 use ragmaker_tool::{
@@ -117,11 +117,11 @@ impl Converter {
             Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
         };
         if let Ok(page) = &page {
-            known.sha256 = Some(hex(Sha256::digest(&page.bytes)));
+            known.sha256 = Some(bytes_hash(&page.bytes));
             if known.id.is_none() {
                 let url = known.url.as_deref().unwrap_or_default();
                 let digest = Sha256::new_with_prefix(url).chain_update(&page.bytes).finalize();
-                known.id = to_raw_value(&hex(digest)).ok().map(Cow::Owned);
+                known.id = to_raw_value(&format!("{digest:x}")).ok().map(Cow::Owned);
             }
         }
         (known, page)
@@ -244,14 +244,6 @@ fn of_response(response: &Response) -> RecordData<'_> {
     }
 }
 
-fn hex(digest: impl AsRef<[u8]>) -> String {
-    let mut text = vec![];
-    for byte in digest.as_ref() {
-        let _ = write!(text, "{byte:02x}");
-    }
-    String::from_utf8(text).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use base64::{Engine, engine::general_purpose::STANDARD};
@@ -287,7 +279,7 @@ mod tests {
         );
         assert_eq!(record["url"], "https://x.example/a");
         let metadata = &record["metadata"];
-        assert_eq!(metadata["sha256"], hex(Sha256::digest(HTML)));
+        assert_eq!(metadata["sha256"], bytes_hash(HTML.as_bytes()));
         assert_eq!((&metadata["words"], &metadata["group"]), (&json!(6), &json!([1, {"a": null}])));
         assert_eq!((&metadata["lang"], &metadata["input"]), (&Value::Null, &json!({"lang": "x"})));
         assert_eq!(metadata["version"], env!("CARGO_PKG_VERSION"));
@@ -302,7 +294,7 @@ mod tests {
             assert!(text.starts_with(&format!("{{\"id\": {id}, ")), "{text}");
         }
         let named = convert_line(&json!({"url": "u", "html": HTML}).to_string());
-        assert_eq!(named["id"], hex(Sha256::digest(format!("u{HTML}"))));
+        assert_eq!(named["id"], bytes_hash(format!("u{HTML}").as_bytes()));
         assert_eq!(convert_line(&json!({"id": null, "url": "u", "html": HTML}).to_string())["id"], named["id"]);
     }
 
@@ -360,8 +352,8 @@ mod tests {
     #[test]
     fn a_page_that_was_read_has_its_checksum_and_id_in_an_error() {
         let big = format!("<p>{}", "x".repeat(1000));
-        let checksum = json!(hex(Sha256::digest(&big)));
-        let id = json!(hex(Sha256::digest(format!("u{big}"))));
+        let checksum = json!(bytes_hash(big.as_bytes()));
+        let id = json!(bytes_hash(format!("u{big}").as_bytes()));
         let line = json!({"url": "u", "html": big}).to_string();
         let record = convert_line(&line);
         assert_eq!(record["error"]["error_code"], "INPUT_TOO_LARGE");
