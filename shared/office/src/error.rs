@@ -57,7 +57,7 @@ impl ConversionFailure {
             Self::PdfTooSlow => unreadable("pdftotext took more than a minute"),
             Self::PdfTooLarge => unreadable("it contains more than 256 MiB of text"),
             Self::PageBeyondEnd { page, total } => OFFSET_BEYOND_END
-                .error(format!("{path} has {total} pages: page {page} does not exist"))
+                .error(format!("page {page} of {path} does not exist"))
                 .remedy(format!("The last page is {total}."))
                 .detail("total_pages", total),
             Self::Damaged(damage) => {

@@ -18,6 +18,24 @@ pub type Offset = Bounded<0, { u64::MAX }>;
 /// The maximum number of elements to return, all of them however long.
 pub type Limit = Bounded<1, { u64::MAX }>;
 
+impl Offset {
+    /// The number of elements to skip, where there are `total` of the `units`, such as `files` or `characters`.
+    ///
+    /// # Errors
+    ///
+    /// [`OFFSET_BEYOND_END`] where a page after the first would start after the last element.
+    pub fn within(self, total: usize, units: &str) -> Result<usize, Error> {
+        let skipped = self.index();
+        if skipped == 0 || skipped < total {
+            return Ok(skipped);
+        }
+        Err(OFFSET_BEYOND_END
+            .error(format!("there is none after the first {skipped} {units}: total is {total}"))
+            .detail("argument", "--offset")
+            .detail("total", total))
+    }
+}
+
 /// The cost of an element of a top-level array in addition to [`json::cost`], which counts its line break: four spaces
 /// of indentation and a comma.
 const ELEMENT: usize = 5;
@@ -130,13 +148,7 @@ impl Budget {
         limit: Option<Limit>,
         mut show: impl FnMut(S) -> Option<T>,
     ) -> Result<ListPage<T>, Error> {
-        let offset = offset.index();
-        if offset > 0 && offset >= total {
-            return Err(OFFSET_BEYOND_END
-                .error(format!("the list has {total} elements: none is left after the first {offset}"))
-                .detail("argument", "--offset")
-                .detail("total", total));
-        }
+        let offset = offset.within(total, "elements")?;
         let (mut items, mut end) = (vec![], offset);
         for one in start.into_iter().skip(offset).take(limit.map_or(usize::MAX, Bounded::index)) {
             if let Some(item) = show(one) {

@@ -327,12 +327,8 @@ impl Args {
 
     /// Puts the requested part of `markdown` into the answer, or as much as fits.
     fn show(&self, answer: &mut Answer, mut markdown: String) -> Result<(), Error> {
-        let Some((start, _)) = markdown.char_indices().nth(self.offset.index()) else {
-            return Err(OFFSET_BEYOND_END
-                .error(format!("the Markdown has {} characters", answer.total))
-                .detail("argument", "--offset")
-                .detail("total", answer.total));
-        };
+        let skipped = self.offset.within(answer.total, "characters")?;
+        let start = markdown.char_indices().nth(skipped).map_or(markdown.len(), |(start, _)| start);
         let rest = &markdown[start..];
         let shown = match self.limit {
             Some(limit) => rest.char_indices().nth(limit.index()).map_or(rest, |(end, _)| &rest[..end]),

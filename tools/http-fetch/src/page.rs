@@ -1,7 +1,7 @@
 //! One page, which is returned and not saved.
 
 use ragmaker_site::{Content, ContentKind, LoadMethod, Loaded};
-use ragmaker_tool::{Budget, Error, Next, OFFSET_BEYOND_END, Offset};
+use ragmaker_tool::{Budget, Error, Next, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -67,13 +67,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error>
     let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;
     let text = as_it_is.unwrap_or(document.markdown);
     let total = text.chars().count();
-    let skipped = offset.index();
-    if skipped > 0 && skipped >= total {
-        return Err(OFFSET_BEYOND_END
-            .error(format!("the content has {total} characters: none is left after the first {skipped}"))
-            .detail("argument", "--offset")
-            .detail("total", total));
-    }
+    let skipped = offset.within(total, "characters")?;
     let frame = FetchedPage {
         url: ragmaker_address::canonical(&url),
         http_status,
@@ -99,6 +93,7 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error>
 #[cfg(test)]
 mod tests {
     use ragmaker_markdown::{Links, Options, Scope, convert};
+    use ragmaker_tool::OFFSET_BEYOND_END;
 
     use super::*;
 

@@ -89,7 +89,7 @@ impl DecodedText {
         let (Some(start), span) = found else {
             let total = found.1.total.unwrap_or_default();
             return Err(OFFSET_BEYOND_END
-                .error(format!("{path} has {total} lines, and the range begins after them"))
+                .error(format!("the range begins after line {total}, the last of {path}"))
                 .remedy(format!("The last line is at --offset {}.", total.saturating_sub(1)))
                 .detail("path", path)
                 .detail("total_lines", total));

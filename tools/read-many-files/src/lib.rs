@@ -7,8 +7,8 @@ use ragmaker_files::{Glob, NO_FILES, ResolvedPath, Roots, Walk, io_error, lossy_
 use ragmaker_office::{OfficeDocument, notebook_file};
 use ragmaker_text::{ByteSource, NOT_TEXT, Text};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Offset, Tool,
-    ToolProfile, host,
+    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema,
+    OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -129,6 +129,7 @@ impl Tool for Args {
     const ERRORS: &'static [&'static [Code]] = &[&[
         NO_FILES,
         NOT_TEXT,
+        OFFSET_BEYOND_END,
         ragmaker_files::FILE_NOT_FOUND,
         ragmaker_files::PERMISSION_DENIED,
         ragmaker_files::PATH_CHANGED,
@@ -148,6 +149,7 @@ impl Tool for Args {
         let mut skipped = vec![];
         let paths = self.paths(&roots, &mut skipped)?;
         let total = paths.len();
+        let first = self.offset.within(total, "files")?;
         let frame = Answer {
             files: vec![],
             skipped: skipped.iter().take(SKIPPED).cloned().collect(),
@@ -158,7 +160,7 @@ impl Tool for Args {
         let mut budget = Budget::for_frame(&frame);
         let Answer { mut files, mut skipped, .. } = frame;
         let mut next = None;
-        for (index, path) in paths.into_iter().enumerate().skip(self.offset.index()) {
+        for (index, path) in paths.into_iter().enumerate().skip(first) {
             let (shown_path, is_lossy) = lossy_text(path);
             let read = if is_lossy {
                 Err(NO_FILES.error("its name is not UTF-8, and is shown with U+FFFD: rename it to read it"))
@@ -175,7 +177,7 @@ impl Tool for Args {
                     continue;
                 }
             };
-            let left_out = if index == self.offset.index() { self.column_offset.index() } else { 0 };
+            let left_out = if index == first { self.column_offset.index() } else { 0 };
             let start = text.text.char_indices().nth(left_out).map_or(text.text.len(), |(at, _)| at);
             let file = FileText {
                 path: shown_path,

@@ -29,6 +29,9 @@ fn files_folders_and_globs() {
     assert_eq!(count(&["--path", "docs/**/*.txt"]), 1);
     assert_eq!(tree.error(&["--path", "none"]).0, "NO_FILES");
     assert_eq!(tree.error(&[]).0, "ARGUMENT_ERROR");
+    assert_eq!(tree.run(&["--path", "docs", "--offset", "1"])["files"].as_array().map(Vec::len), Some(1));
+    let (code, beyond) = tree.error(&["--path", "docs", "--offset", "3"]);
+    assert_eq!((code.as_str(), &beyond["details"]["total"]), ("OFFSET_BEYOND_END", &json!(3)), "{beyond}");
 }
 
 #[test]
