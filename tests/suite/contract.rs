@@ -107,6 +107,19 @@ fn help_names_every_argument() {
 }
 
 #[test]
+fn help_names_tools_as_a_person_calls_them() {
+    let entries = entries();
+    let names: Vec<_> = entries.iter().map(|entry| entry.json["name"].as_str().unwrap()).collect();
+    every_tool(|entry, tool| {
+        let help = printed(tool().arg("--help"));
+        let own = entry.arguments.keys().map(String::as_str);
+        let in_json = names.iter().copied().chain(own).filter(|name| name.contains('_'));
+        let quoted: Vec<_> = in_json.filter(|name| help.contains(&format!("`{name}`"))).collect();
+        assert!(quoted.is_empty(), "{}: {quoted:?}\n{help}", entry.command);
+    });
+}
+
+#[test]
 fn version_is_the_executable_and_a_number() {
     every_tool(|entry, tool| {
         let version = printed(tool().arg("--version"));

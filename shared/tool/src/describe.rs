@@ -110,10 +110,11 @@ pub fn codes<T: Tool>() -> impl Iterator<Item = Code> {
 /// Where the definition of `T` contradicts itself; a test of the workspace makes every entry.
 pub fn entry<T: Tool>() -> Value {
     let info = T::get_args_info();
+    let is_own = |option: &str| info.flags.iter().any(|flag| flag.long == option);
     let mut entry = json!({
         "name": tool_name(T::NAME),
         "command": T::NAME,
-        "description": plain_text(info.description),
+        "description": plain_text(&rewritten_for_json(info.description, &is_own)),
         "parameters": parameters::<T>(info.flags),
         "output": output::<T>(),
         "errors": error_names::<T>(),
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn an_entry_says_everything_once() {
         let expected = json!({
-            "name": "pick", "command": "ragmaker-pick", "description": "Pick fruit.",
+            "name": "pick", "command": "ragmaker-pick", "description": "Pick fruit. For seeds use plant; with peeled: false, leaves the peel on.",
             "parameters": {
                 "type": "object",
                 "properties": {

@@ -7,7 +7,7 @@ use crate::{Annotations, Bounded, Code, Error, Invocation, JsonSchema, Tool, cho
 
 pub(crate) const NO_FRUIT: Code = Code::new("NO_FRUIT", "Wait for autumn.");
 
-/// Pick fruit.
+/// Pick fruit. For seeds use `ragmaker-plant`; with `--no-peeled`, leaves the peel on.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug, PartialEq)]
 #[argh(help_triggers("-h", "--help"))]
 pub(crate) struct Pick {

@@ -16,9 +16,9 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Act in the open page as a person would: click, fill in, choose, scroll, wait. `browser_look` lists what there is;
-/// later `browser_extract` and `browser_navigate` calls see the changed page, in a session that `browser_open` keeps.
-/// Returns what each step did and what changed.
+/// Act in the open page as a person would: click, fill in, choose, scroll, wait. `ragmaker-browser-look` lists what
+/// there is; later `ragmaker-browser-extract` and `ragmaker-browser-navigate` calls see the changed page, in a session
+/// that `ragmaker-browser-open` keeps. Returns what each step did and what changed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

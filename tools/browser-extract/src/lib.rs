@@ -26,8 +26,8 @@ use list::List;
 pub use list::Pages;
 use page::Extraction;
 
-/// Save the main content of a web page, or of each of `urls`, as Markdown and list it in the knowledge base's
-/// catalog. For links use `browser_navigate`. Returns file path, title and words, or counts and verdicts;
+/// Save the main content of a web page, or of each of `--urls`, as Markdown and list it in the knowledge base's
+/// catalog. For links use `ragmaker-browser-navigate`. Returns file path, title and words, or counts and verdicts;
 /// error pages, challenges and sign-in forms are errors.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]

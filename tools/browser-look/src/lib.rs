@@ -15,9 +15,9 @@ use ragmaker_tool::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// List the interactive elements of a page (buttons, links, fields, tabs) by `role:name`, as `browser_act`
-/// takes them. For the addresses of links use `browser_navigate`. Returns elements with their state, by default
-/// those of the main content and dialogs, paged by next.
+/// List the interactive elements of a page (buttons, links, fields, tabs) by `role:name`, as `ragmaker-browser-act`
+/// takes them. For the addresses of links use `ragmaker-browser-navigate`. Returns elements with their state, by
+/// default those of the main content and dialogs, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

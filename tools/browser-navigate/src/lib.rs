@@ -18,9 +18,9 @@ use url::Url;
 
 use matching::keep_matching;
 
-/// Open a web page and list the links that a person could follow there. Use it to
-/// choose pages; `browser_extract` saves one. Returns title, HTTP status and links, paged by next; obstacle
-/// names a bot challenge or a sign-in form.
+/// Open a web page and list the links that a person could follow there. Use it to choose pages;
+/// `ragmaker-browser-extract` saves one. Returns title, HTTP status and links, paged by next; obstacle names a bot
+/// challenge or a sign-in form.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

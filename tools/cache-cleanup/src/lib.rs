@@ -13,8 +13,8 @@ use ragmaker_tool::{Annotations, Budget, Code, Error, Invocation, JsonSchema, To
 use serde::Serialize;
 
 /// Clean up the folder of a finished knowledge base: files that do not belong to it, such as downloads and drafts, move
-/// to the trash. Catalog, documents, reports and browser sign-ins stay. To start again use `init_cache`. Returns what
-/// was moved and what was kept.
+/// to the trash. Catalog, documents, reports and browser sign-ins stay. To start again use `ragmaker-init-cache`.
+/// Returns what was moved and what was kept.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -5,8 +5,8 @@ use ragmaker_files::{ALREADY_EXISTS, Roots, lossy_text};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
-/// Make a directory and the missing ones above it. Not needed before `write_file`, which makes them by
-/// itself; succeeds if the directory exists. Returns its absolute path.
+/// Make a directory and the missing ones above it. Not needed before `ragmaker-write-file`, which makes them by itself;
+/// succeeds if the directory exists. Returns its absolute path.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -5,8 +5,8 @@ use ragmaker_files::{Deleted, ExpectedKind, Roots, delete};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
-/// Move a directory with its contents to the trash, or delete it permanently with permanent. For one file use
-/// `delete_file`. Returns its place in the trash.
+/// Move a directory with its contents to the trash, or delete it permanently with `--permanent`. For one file use
+/// `ragmaker-delete-file`. Returns its place in the trash.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -5,8 +5,8 @@ use ragmaker_files::{Deleted, ExpectedKind, Roots, delete};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
-/// Move a file or a link to the trash, or delete it permanently with permanent. For a directory use `delete_directory`.
-/// Returns its place in the trash.
+/// Move a file or a link to the trash, or delete it permanently with `--permanent`. For a directory use
+/// `ragmaker-delete-directory`. Returns its place in the trash.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -18,9 +18,9 @@ pub const NO_DOCUMENT_MATCHED: Code = Code::new(
     "Name documents by a path or a url that the catalog lists; ragmaker-read-file shows the catalog.",
 );
 
-/// Set titles and summaries of many documents of a knowledge base, by path or URL; a saved page that the
-/// catalog does not list is added. For the knowledge base as a whole use `entry_discovery`. Returns what
-/// was updated, added and not found.
+/// Set titles and summaries of many documents of a knowledge base, by path or URL; a saved page that the catalog does
+/// not list is added. For the knowledge base as a whole use `ragmaker-entry-discovery`. Returns what was updated, added
+/// and not found.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -11,7 +11,7 @@ use ragmaker_tool::{
 use serde::Serialize;
 
 /// Describe a whole knowledge base: set title, summary and source in its catalog, which is made if missing. Other
-/// fields stay. For single documents use `enrich_discovery`. Returns the whole header.
+/// fields stay. For single documents use `ragmaker-enrich-discovery`. Returns the whole header.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -24,8 +24,8 @@ use crate::documents::{ExportedKnowledgeBase, SkippedDocument};
 pub const NO_DOCUMENTS: Code = Code::new("NO_DOCUMENTS", "Save documents first, or check the paths in the catalog.");
 
 /// Write a knowledge base to one file for other programs: llms-txt (an index), markdown (all documents), jsonl (one
-/// document per line) or wacz (a web archive). To copy it as it is use `install_knowledge_base`. Returns the file,
-/// its size and what was left out.
+/// document per line) or wacz (a web archive). To copy it as it is use `ragmaker-install-knowledge-base`. Returns the
+/// file, its size and what was left out.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

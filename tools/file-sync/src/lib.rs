@@ -14,8 +14,8 @@ use ragmaker_tool::{
 use serde::Serialize;
 
 /// Save every document of a local folder in a knowledge base: Markdown, HTML, text, reStructuredText, PDF, office
-/// files, notebooks, mail. A repeated run saves only changed documents. For repositories use `github_fetch`. Returns
-/// counts and what is new, changed, gone or failed.
+/// files, notebooks, mail. A repeated run saves only changed documents. For repositories use `ragmaker-github-fetch`.
+/// Returns counts and what is new, changed, gone or failed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

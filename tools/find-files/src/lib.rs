@@ -20,9 +20,9 @@ pub enum Sort {
     Modified,
 }
 
-/// Find files whose path matches a glob such as **/*.md, the newest first; ignored and hidden files are
-/// left out unless asked for. For text inside files use `search_file_content`; for one directory
-/// use `list_directory`. Returns absolute paths, paged by next.
+/// Find files whose path matches a glob such as **/*.md, the newest first; ignored and hidden files are left out unless
+/// asked for. For text inside files use `ragmaker-search-file-content`; for one directory use
+/// `ragmaker-list-directory`. Returns absolute paths, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -13,9 +13,9 @@ use ragmaker_tool::{
 };
 use serde::Serialize;
 
-/// Save the documents of a Git repository, or of a folder of it, in a knowledge base, each with its address at
-/// the commit. A repeated run fetches only what changed. For plain folders use `file_sync`.
-/// Returns the commit, counts and what is new, changed, gone or failed.
+/// Save the documents of a Git repository, or of a folder of it, in a knowledge base, each with its address at the
+/// commit. A repeated run fetches only what changed. For plain folders use `ragmaker-file-sync`. Returns the commit,
+/// counts and what is new, changed, gone or failed.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -18,9 +18,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-/// Convert an HTML file to Markdown: its main content without menus, banners and footers. For a page on the
-/// web use `browser_extract`. Returns the Markdown, paged by next, or saves it with `output_dir` and lists
-/// it with `kb_root`.
+/// Convert an HTML file to Markdown: its main content without menus, banners and footers. For a page on the web use
+/// `ragmaker-browser-extract`. Returns the Markdown, paged by next, or saves it with `--output-dir` and lists it with
+/// `--kb-root`.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

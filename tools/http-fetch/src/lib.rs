@@ -22,8 +22,9 @@ use serde::Serialize;
 pub use page::{ContentSource, FetchedPage};
 pub use plan::Plan;
 
-/// Read a web page, PDF or text file as Markdown without saving it. With section, save all pages below the address in a
-/// knowledge base and get a verdict for each. To choose among pages, use `browser_navigate` and `browser_extract`.
+/// Read a web page, PDF or text file as Markdown without saving it. With `--section`, save all pages below the address
+/// in a knowledge base and get a verdict for each. To choose among pages, use `ragmaker-browser-navigate` and
+/// `ragmaker-browser-extract`.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

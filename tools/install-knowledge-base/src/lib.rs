@@ -22,9 +22,9 @@ pub const TARGET_NOT_EMPTY: Code = Code::new(
     "Choose another --target-kb-root, or add to it with --force: documents with the same address are replaced, all others are kept.",
 );
 
-/// Copy finished knowledge bases into a folder, each under its own name, or with merge all into one. Paths in the
-/// catalogs are rewritten, and a target is replaced atomically. To move files use `move`. Returns
-/// what was installed and what was left out.
+/// Copy finished knowledge bases into a folder, each under its own name, or with `--merge` all into one. Paths in the
+/// catalogs are rewritten, and a target is replaced atomically. To move files use `ragmaker-move`. Returns what was
+/// installed and what was left out.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

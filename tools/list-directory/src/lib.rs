@@ -22,8 +22,8 @@ pub enum Sort {
     Modified,
 }
 
-/// List the entries of a directory, down to a depth, with type, size and time of change. To find files by
-/// name use `find_files`. Returns paths relative to the directory, paged by next.
+/// List the entries of a directory, down to a depth, with type, size and time of change. To find files by name use
+/// `ragmaker-find-files`. Returns paths relative to the directory, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -22,9 +22,9 @@ pub const WRONG_COUNT: Code = Code::new(
 /// The largest file that is changed (256 MiB).
 const MAX: u64 = 256 << 20;
 
-/// Replace an exact text in a file and keep everything around it, byte for byte, in the file's encoding.
-/// The old text must occur as often as count says. To write a whole file use `write_file`. Returns the
-/// number of replacements and a diff.
+/// Replace an exact text in a file and keep everything around it, byte for byte, in the file's encoding. The old text
+/// must occur as often as `--count` says. To write a whole file use `ragmaker-write-file`. Returns the number of
+/// replacements and a diff.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

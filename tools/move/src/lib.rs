@@ -5,9 +5,9 @@ use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, l
 use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
-/// Move or rename a file or a directory, or with merge join two directories; missing directories are made, and
-/// what is at the destination is kept unless overwrite is set. Returns both absolute paths and whether
-/// something was replaced.
+/// Move or rename a file or a directory, or with `--merge` join two directories; missing directories are made, and what
+/// is at the destination is kept unless `--overwrite` is set. Returns both absolute paths and whether something was
+/// replaced.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

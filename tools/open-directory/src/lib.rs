@@ -7,8 +7,8 @@ use ragmaker_files::{NOT_A_DIRECTORY, input_directory, lossy_text};
 use ragmaker_tool::{Annotations, Code, Error, Invocation, Isolation, JsonSchema, Tool, host};
 use serde::Serialize;
 
-/// Show a folder to the person in a window of the file manager, such as a knowledge base that is finished. To
-/// see yourself what is in it, use `list_directory`. Returns the absolute path.
+/// Show a folder to the person in a window of the file manager, such as a knowledge base that is finished. To see
+/// yourself what is in it, use `ragmaker-list-directory`. Returns the absolute path.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -17,9 +17,9 @@ mod overview;
 
 pub use overview::{FoundProgram, Language, Statistics};
 
-/// Report the project root, what may be read and written and why, and the configuration. Call
-/// it when a path is refused: resolve explains one. Returns roots, limits and environment; with statistics
-/// also files by language and browsers.
+/// Report the project root, what may be read and written and why, and the configuration. Call it when a path is
+/// refused: `--resolve` explains one. Returns roots, limits and environment; with `--statistics` also files by language
+/// and browsers.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

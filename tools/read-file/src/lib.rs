@@ -47,7 +47,7 @@ pub enum OutputForm {
 }
 
 /// Read a file as text, whatever its size and encoding: source, Markdown, PDF, office files, notebooks; images as
-/// base64. For several files use `read_many_files`. Returns content, paged by next.
+/// base64. For several files use `ragmaker-read-many-files`. Returns content, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -34,9 +34,9 @@ const LEAST_TEXT: usize = 200;
 /// The number of skipped files that are listed.
 const SKIPPED: usize = 20;
 
-/// Read the text of several files, folders and globs in one answer, PDFs and office documents too; one that
-/// cannot be read does not fail the others. For one large file use `read_file`. Returns each text, what was
-/// skipped and why, paged by next.
+/// Read the text of several files, folders and globs in one answer, PDFs and office documents too; one that cannot be
+/// read does not fail the others. For one large file use `ragmaker-read-file`. Returns each text, what was skipped and
+/// why, paged by next.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

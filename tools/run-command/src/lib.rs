@@ -38,9 +38,9 @@ pub enum Shell {
     Bash,
 }
 
-/// Run a shell line in the project and get its output; what only reads runs at once, a person approves the
-/// rest. Files are confined to the project, the network requires network to be set. For files prefer the file tools.
-/// Returns exit code, stdout and stderr; a non-zero exit is not an error.
+/// Run a shell line in the project and get its output; what only reads runs at once, a person approves the rest. Files
+/// are confined to the project, the network requires `--network` to be set. For files prefer the file tools. Returns
+/// exit code, stdout and stderr; a non-zero exit is not an error.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -18,9 +18,9 @@ pub const NO_MATCHES: Code = Code::new(
     "Try --ignore-case, --fixed, another expression or another --path; --no-ignore looks into ignored files.",
 );
 
-/// Search the text of files for a regular expression, in any encoding, PDFs and office documents too. To
-/// find files by name use `find_files`. Returns matching lines with path, line and column, paged by next;
-/// `read_file` shows more around a line.
+/// Search the text of files for a regular expression, in any encoding, PDFs and office documents too. To find files by
+/// name use `ragmaker-find-files`. Returns matching lines with path, line and column, paged by next;
+/// `ragmaker-read-file` shows more around a line.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]

@@ -14,8 +14,7 @@ const MAX_CHARACTERS: usize = 12_000;
 
 /// Write down a reflection: after each round of results progress, findings, gaps and the next step; before a final
 /// answer whether every statement has a source, every question is answered and nothing is invented. Plans and facts go
-/// into `work`. Returns
-/// the number of reflections.
+/// into `ragmaker-work`. Returns the number of reflections.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -59,8 +59,8 @@ impl From<Engine> for SearchEngine {
     }
 }
 
-/// Search the web for pages about a question. To read what it finds, open the URLs with the fetching or browser
-/// tools; for saved documents use `search_knowledge_base`. Returns titles, URLs and snippets, best first.
+/// Search the web for pages about a question. To read what it finds, open the URLs with the fetching or browser tools;
+/// for saved documents use `ragmaker-search-knowledge-base`. Returns titles, URLs and snippets, best first.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

@@ -11,8 +11,8 @@ use serde::Serialize;
 
 pub use ragmaker_work_state::{Conversation, ConversationState, rendered};
 
-/// Keep plan, todo list and memos of the current task, which remain when old turns are removed. Each
-/// argument replaces only itself; "" and [] clear. Reflections go into `think`. Returns the whole state.
+/// Keep plan, todo list and memos of the current task, which remain when old turns are removed. Each argument replaces
+/// only itself; "" and [] clear. Reflections go into `ragmaker-think`. Returns the whole state.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {

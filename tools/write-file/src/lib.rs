@@ -12,7 +12,7 @@ use serde::Serialize;
 const MAX: u64 = 256 << 20;
 
 /// Write a whole text file in one step. An existing file keeps its encoding, newlines and permissions; missing
-/// directories are made. To change a part use `modify_file_content`. Returns the path and what was written.
+/// directories are made. To change a part use `ragmaker-modify-file-content`. Returns the path and what was written.
 #[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
 #[argh(help_triggers("-h", "--help"))]
 pub struct Args {
