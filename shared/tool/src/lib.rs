@@ -73,7 +73,8 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     /// Other names that hosts accept for the tool, in kebab case.
     const ALIASES: &'static [&'static str] = &[];
     /// The options that words without a flag give, in their order, such as `--pattern` and `--path`. The last of them takes
-    /// all further words if it may be repeated. Only a command line has words.
+    /// all further words if it may be repeated. Only a command line has words. A tool that can destroy data has at most
+    /// one, which may not be repeated.
     const OPERANDS: &'static [&'static str] = &[];
     /// The options whose value is JSON text, such as `--updates`. In JSON arguments, such a value may also be written
     /// as JSON instead of a string with JSON.

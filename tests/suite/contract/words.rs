@@ -113,6 +113,23 @@ fn one_word_is_deleted_and_two_are_refused() {
     assert!(!a.exists() && b.exists());
 }
 
+#[test]
+fn a_tool_that_can_destroy_takes_at_most_one_word() {
+    every_tool(|entry, tool| {
+        if entry.json["annotations"]["destructiveHint"] == true {
+            let (words, is_repeatable) = words_of(tool());
+            assert!(words.len() < 2 && !is_repeatable, "{}: {words:?}", entry.command);
+        }
+    });
+    // As of `mv a b`, `cp a b` and `rm a b`, nothing is done.
+    let project = Project::new();
+    let (a, b) = (project.write("a.md", "a\n"), project.write("b.md", "b\n"));
+    for tool in ["move", "install-knowledge-base", "delete-directory", "write-file", "modify-file-content"] {
+        project.tool(tool).args(["a.md", "b.md"]).stdin("").run().error("ARGUMENT_ERROR");
+        assert_eq!([&a, &b].map(|file| fs::read_to_string(file).unwrap()), ["a\n", "b\n"], "{tool}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_word_that_is_not_utf8_is_refused() {
