@@ -103,6 +103,10 @@ pub(super) fn escape_plain(text: &str, place: Place, out: &mut String) {
         &mut piece,
     );
     out.push_str(&piece);
+    // A bracket or a quotation mark follows, which the backslash would escape.
+    if piece.ends_with('\\') {
+        out.push('\\');
+    }
 }
 
 /// Appends a code span; `opened` tells whether the paragraph begins with a bracket.
@@ -154,6 +158,15 @@ mod tests {
         );
         assert_eq!(escaped("a * b | c", Place::Paragraph), "a * b | c");
         assert_eq!(escaped("a | b", Place::Cell), "a \\| b");
+    }
+
+    #[test]
+    fn a_backslash_at_the_end_does_not_escape_what_encloses_the_text() {
+        for (text, safe) in [("a\\", "a\\\\"), ("a\\\\", "a\\\\\\\\"), ("\\a", "\\a"), ("a]", "a\\]")] {
+            let mut out = String::new();
+            escape_plain(text, Place::Paragraph, &mut out);
+            assert_eq!(out, safe, "{text}");
+        }
     }
 
     #[test]
