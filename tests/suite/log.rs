@@ -65,6 +65,9 @@ fn each_call_is_a_line() {
         (&changed["bytes"], &changed["extension"], &changed["operation"]),
         (&json!(7), &json!("txt"), &json!("change"))
     );
+    run("github-fetch", &["--repo-url", "https://me:password@127.0.0.1:9/a/b", "--kb-root", "kb"]).error("GIT_FAILED");
+    let fetched = &lines(&project)[5];
+    assert_eq!(fetched["url"], "https://127.0.0.1:9/a/b", "{fetched}");
     assert_eq!(found.len(), 4);
     assert!(!fs::read_to_string(&log).unwrap().contains("secret"), "contents are not logged");
     assert_eq!(fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);

@@ -2,7 +2,8 @@
 //!
 //! Without this variable there is no log. A line has the facts that a host may want to account for: tool, operation,
 //! path and URL, lines, MIME type, extension, bytes, duration, error code. What the
-//! answer does not have of these is measured at the file at the path, after the call. Contents are never logged.
+//! answer does not have of these is measured at the file at the path, after the call. Contents are never logged, nor the
+//! user name and the password in a URL.
 
 mod file;
 mod members;
@@ -80,7 +81,8 @@ impl Record {
             let values =
                 [&answer, &arguments].into_iter().flat_map(|part| spellings.iter().map(|name| part.get(*name)));
             if let Some(value) = values.flatten().find(|value| value.is_string() || value.is_number()) {
-                line.insert(name.to_owned(), value.clone());
+                let value = value.as_str().map_or_else(|| value.clone(), |text| without_credentials(text).into());
+                line.insert(name.to_owned(), value);
             }
         }
         if let Some(path) = line.get("path").and_then(Value::as_str).map(PathBuf::from) {
@@ -108,4 +110,29 @@ impl Record {
 fn logged<T: Serialize + ?Sized>(value: &T) -> Map<String, Value> {
     let names: Vec<&str> = MEMBERS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
     members::of(value, &names)
+}
+
+/// `text` without the user name and the password, if it is a URL that has them.
+fn without_credentials(text: &str) -> String {
+    let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    let host = rest[..end].rfind('@').map_or(0, |at| at + 1);
+    format!("{scheme}://{}", &rest[host..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_is_logged_without_its_password() {
+        for (given, logged) in [
+            ("https://me:secret@a.example/x?q=b@c", "https://a.example/x?q=b@c"),
+            ("https://me:se@cret@a.example", "https://a.example"),
+            ("https://a.example/@me", "https://a.example/@me"),
+            ("/notes/a@b.md", "/notes/a@b.md"),
+        ] {
+            assert_eq!(without_credentials(given), logged);
+        }
+    }
 }
