@@ -220,3 +220,16 @@ fn an_address_that_can_not_be_used_is_refused() {
         project.tool("mcp").args(["--http", bad]).run().error("ARGUMENT_ERROR");
     }
 }
+
+#[test]
+fn options_for_the_token_that_would_have_no_effect_are_refused() {
+    let project = Project::new();
+    for (line, argument) in [
+        (&["--token-file", "token"][..], "--token-file"),
+        (&["--no-token"], "--no-token"),
+        (&["--http", "0", "--no-token", "--token-file", "token"], "--no-token"),
+    ] {
+        let run = project.tool("mcp").args(line).stdin("").run();
+        assert_eq!(run.error("ARGUMENT_ERROR")["details"]["argument"], argument, "{line:?}");
+    }
+}

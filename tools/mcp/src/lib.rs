@@ -21,6 +21,8 @@ use std::{ffi::OsString, panic, process::ExitCode};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_registry::{PROFILES, Selection, subprocess};
+#[cfg(feature = "http")]
+use ragmaker_tool::ARGUMENT_ERROR;
 use ragmaker_tool::{Code, Error, HostOptions, Usage, host};
 
 use crate::server::Server;
@@ -69,6 +71,31 @@ struct Arguments {
     no_token: bool,
 }
 
+#[cfg(feature = "http")]
+impl Arguments {
+    /// Refuses options for the token that would have no effect: a person who gives them expects one.
+    fn check_token_options(&self) -> Result<(), Error> {
+        let given = match (&self.token_file, self.no_token) {
+            (None, false) => return Ok(()),
+            (Some(_), true) => {
+                return Err(ARGUMENT_ERROR
+                    .error("--token-file and --no-token cannot be combined")
+                    .remedy("Leave out --no-token to require the token of the file.")
+                    .detail("argument", "--no-token"));
+            }
+            (Some(_), false) => "--token-file",
+            (None, true) => "--no-token",
+        };
+        if self.http.is_some() {
+            return Ok(());
+        }
+        Err(ARGUMENT_ERROR
+            .error(format!("{given} is for --http only: standard input needs no token"))
+            .remedy(format!("Add --http with a port, or leave out {given}."))
+            .detail("argument", given))
+    }
+}
+
 /// The command line.
 pub fn usage() -> Usage {
     Usage::of_program::<Arguments>(host::ALL).with_choices("--profile", PROFILES.map(|profile| profile.name))
@@ -93,6 +120,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn run(arguments: &Arguments, host: HostOptions) -> Result<(), Error> {
     let selection = Selection::new(arguments.profile.as_deref(), arguments.tools.as_deref(), arguments.read_only)?
         .with_commands(arguments.commands);
+    #[cfg(feature = "http")]
+    arguments.check_token_options()?;
     let host = scope::restrict_to_scope(host)?;
     #[cfg(feature = "http")]
     let token = match arguments.http {
