@@ -23,7 +23,7 @@ use crate::{PATH_NOT_ALLOWED, PATH_NOT_WRITABLE};
 
 /// Names that occur only in the folder of a browser profile.
 const CONTENT: [&str; 4] = [
-    // The data directory of Chromium and its kin, with all its profiles.
+    // The data directory of Chromium and browsers based on it, with all its profiles.
     "Local State",
     // One of the profiles in it, copied by itself.
     "Login Data",

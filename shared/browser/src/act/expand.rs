@@ -103,7 +103,7 @@ pub(crate) trait ExpandPage: StepTarget {
             if self.ask_expand("copy", &Value::Null)?["waiting"].as_u64() > Some(0) {
                 self.listen(limits::GROWTH_TIMEOUT)?;
                 self.settle_expanded(Instant::now())?;
-                self.ask_expand("judge", &Value::Null)?;
+                self.ask_expand("check", &Value::Null)?;
             }
             opened += done;
         }

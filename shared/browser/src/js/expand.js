@@ -98,7 +98,7 @@ const scopeOf = (more, all) => {
 };
 // Whether the clicks on such controls brought something. Returns how many may still do; `isLast` says that they had
 // enough time.
-const judge = (isLast) => {
+const checkClicks = (isLast) => {
   if (state.clicked.length === 0) return 0;
   const total = sizeOf(main), waiting = [];
   for (const [more, note] of state.clicked) {
@@ -408,10 +408,10 @@ switch (main === null ? null : action) {
       }
     }
     state.opened = [];
-    return { waiting: judge(false) };
+    return { waiting: checkClicks(false) };
   }
   // The same for these controls, at last.
-  case "judge": return { waiting: judge(true) };
+  case "check": return { waiting: checkClicks(true) };
   // Scrolls back to the beginning and removes the copies of rows, which would duplicate the rows.
   case "top": {
     for (const copy of state.rowCopies.splice(0)) copy.remove();
