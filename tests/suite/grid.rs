@@ -97,7 +97,7 @@ fn a_page_is_the_same_and_each_browser_is_given_back() {
         remote(visitor.extract(page), &grid).args(["--timeout", "15"]).run().error(code);
         assert!(grid.has(0, WAIT_TIMEOUT), "{page}");
     }
-    crate::browser::files::assert_copied(&visitor, &|tool: Tool| remote(tool, &grid));
+    crate::browser::files::assert_copied(&visitor, &|tool: Tool| remote(tool, &grid).args(["--timeout", "60"]));
     // What the DevTools socket is needed for.
     remote(visitor.navigate("/page/one"), &grid).arg("--public-only").run().error("ADDRESS_NOT_ALLOWED");
     let list = visitor.project.write("block.txt", "||localhost^\n");

@@ -159,11 +159,10 @@ pub(crate) fn assert_copied(visitor: &Visitor, with: &dyn Fn(Tool) -> Tool) {
         {"wait": {"text": "Shown: copy of tide \u{6f6e}.md, which says two a day."}},
         {"wait": {"text": "Shown: copy of wind.md, which says none."}},
     ]);
-    with(visitor.act("/act/attachments", &steps.to_string())).args(["--timeout", "60"]).run().answer();
+    with(visitor.act("/act/attachments", &steps.to_string())).run().answer();
     let large = fs::File::create(visitor.project.path().join("large.md")).unwrap();
     large.set_len(65 << 20).unwrap();
     let step = r#"[{"upload":["file:Attachments","large.md"]}]"#;
-    let error =
-        with(visitor.act("/act/attachments", step)).args(["--timeout", "60"]).run().error("ARGUMENT_ERROR").clone();
+    let error = with(visitor.act("/act/attachments", step)).run().error("ARGUMENT_ERROR").clone();
     assert!(error["message"].as_str().unwrap().contains("more than 67108864 bytes"), "{error}");
 }

@@ -124,7 +124,7 @@ fn a_call_borrows_a_browser_and_gives_it_back() {
 #[test]
 fn a_browser_of_another_machine_receives_copies_of_uploaded_files() {
     let (visitor, server) = (Visitor::new(), Server::start());
-    super::files::assert_copied(&visitor, &|tool: Tool| remote(tool, &server));
+    super::files::assert_copied(&visitor, &|tool: Tool| remote(tool, &server).args(["--timeout", "60"]));
     assert_given_back(&visitor, &server, "uploads");
 }
 
