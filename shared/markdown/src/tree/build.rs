@@ -8,7 +8,6 @@ use std::{error::Error, ops::Range};
 use lol_html::html_content::{Element, SourceLocation, TextChunk, TextType};
 
 use super::{
-    diagram::Drawing,
     node::{Attribute, Id, MAX_DEPTH, NONE, Node, ROOT, Span, Tree},
     source::{NOSCRIPT, hides, lower, name_of, start_tag, tag_of},
 };
@@ -61,6 +60,25 @@ pub(super) enum Sink {
     Title,
     JsonLd,
     Tex,
+}
+
+/// The texts of the SVG that is open.
+#[derive(Debug, Default)]
+pub(super) struct Drawing {
+    pub(super) text: String,
+    pub(super) labels: u32,
+    /// The vertical position of the last label.
+    pub(super) height: Option<String>,
+    /// What the next word is preceded by.
+    pub(super) gap: Option<char>,
+    /// How many `<text>` are open.
+    pub(super) open_labels: usize,
+    /// How many elements are open whose content is not drawn.
+    pub(super) undrawn: usize,
+    /// Whether the open label has text.
+    pub(super) is_begun: bool,
+    /// Whether there is a word.
+    pub(super) has_word: bool,
 }
 
 /// Builds a tree from start tags, end tags and text.

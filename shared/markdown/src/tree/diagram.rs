@@ -1,50 +1,14 @@
 //! The texts that an SVG draws. They are no nodes: the model was trained without them, and most are labels of logos and
-//! of axes. What shows an SVG reads them with [`Tree::diagram`].
+//! of axes. What shows an SVG reads them with [`Tree::diagram`](super::node::Tree::diagram).
 
 use lol_html::html_content::Element;
 
 use super::{
-    build::{Builder, Open},
-    node::{Id, Tree},
+    build::{Builder, Drawing, Open},
+    node::{Drawn, Id},
     source::{hides, lower},
 };
 use crate::entities;
-
-/// The texts of an SVG.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Diagram<'t> {
-    /// Those of one height on a line, in the order of the source.
-    pub(crate) text: &'t str,
-    /// How many there are.
-    pub(crate) labels: usize,
-}
-
-/// Where an SVG's texts are in the tree.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Drawn {
-    svg: u32,
-    labels: u32,
-    text: (u32, u32),
-}
-
-/// The texts of the SVG that is open.
-#[derive(Debug, Default)]
-pub(super) struct Drawing {
-    text: String,
-    labels: u32,
-    /// The vertical position of the last label.
-    height: Option<String>,
-    /// What the next word is preceded by.
-    gap: Option<char>,
-    /// How many `<text>` are open.
-    open_labels: usize,
-    /// How many elements are open whose content is not drawn.
-    undrawn: usize,
-    /// Whether the open label has text.
-    is_begun: bool,
-    /// Whether there is a word.
-    has_word: bool,
-}
 
 /// An element in an SVG that matters for its texts.
 enum Part {
@@ -162,31 +126,9 @@ impl Builder {
     }
 }
 
-impl Tree {
-    /// The SVGs that draw texts.
-    pub(crate) fn diagrams(&self) -> impl Iterator<Item = (Id, Diagram<'_>)> {
-        self.drawn.iter().map(|drawn| (drawn.svg as Id, self.drawn_text(drawn)))
-    }
-
-    /// The texts that the SVG `id` draws, if it draws any.
-    pub(crate) fn diagram(&self, id: Id) -> Option<Diagram<'_>> {
-        let at = self.drawn.binary_search_by_key(&(id as u32), |drawn| drawn.svg).ok()?;
-        Some(self.drawn_text(&self.drawn[at]))
-    }
-
-    fn drawn_text(&self, drawn: &Drawn) -> Diagram<'_> {
-        Diagram { text: self.string(drawn.text), labels: drawn.labels as usize }
-    }
-
-    /// Whether nothing in a node is ever part of a page's text.
-    pub(crate) fn is_silent(&self, id: Id) -> bool {
-        self.tag(id).is_silent() && self.diagram(id).is_none()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::node::Tree;
 
     /// The texts of every SVG, and how many there are.
     fn drawn(html: &str) -> Vec<(String, usize)> {

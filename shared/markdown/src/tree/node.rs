@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 
-use super::diagram::Drawn;
 use crate::tag::{Attr, Tag};
 
 /// The maximum number of elements that are open at the same time, as in browsers; deeper elements become siblings.
@@ -65,6 +64,23 @@ pub(crate) struct Head {
     pub(crate) json_ld: Vec<String>,
     /// The classes and the id of `<body>`.
     pub(crate) body_names: String,
+}
+
+/// The texts of an SVG.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Diagram<'t> {
+    /// Those of one height on a line, in the order of the source.
+    pub(crate) text: &'t str,
+    /// How many there are.
+    pub(crate) labels: usize,
+}
+
+/// Where an SVG's texts are in the tree.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Drawn {
+    pub(super) svg: u32,
+    pub(super) labels: u32,
+    pub(super) text: Span,
 }
 
 /// A parsed page.
@@ -181,6 +197,28 @@ impl Tree {
     /// takes memory for every node would then take too much for the size of the page.
     pub(crate) fn is_dense(&self, bytes_a_node: usize) -> bool {
         self.len() > MIN_DENSE + self.size / bytes_a_node
+    }
+}
+
+impl Tree {
+    /// The SVGs that draw texts.
+    pub(crate) fn diagrams(&self) -> impl Iterator<Item = (Id, Diagram<'_>)> {
+        self.drawn.iter().map(|drawn| (drawn.svg as Id, self.drawn_text(drawn)))
+    }
+
+    /// The texts that the SVG `id` draws, if it draws any.
+    pub(crate) fn diagram(&self, id: Id) -> Option<Diagram<'_>> {
+        let at = self.drawn.binary_search_by_key(&(id as u32), |drawn| drawn.svg).ok()?;
+        Some(self.drawn_text(&self.drawn[at]))
+    }
+
+    fn drawn_text(&self, drawn: &Drawn) -> Diagram<'_> {
+        Diagram { text: self.string(drawn.text), labels: drawn.labels as usize }
+    }
+
+    /// Whether nothing in a node is ever part of a page's text.
+    pub(crate) fn is_silent(&self, id: Id) -> bool {
+        self.tag(id).is_silent() && self.diagram(id).is_none()
     }
 }
 
