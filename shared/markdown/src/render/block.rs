@@ -46,7 +46,7 @@ impl Renderer<'_> {
                 let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
                 self.fenced(&lines.join("\n"), language);
             }
-            Tag::Div | Tag::P if let Some(tex) = self.formula(id) => self.lines_of(&tex),
+            Tag::Div | Tag::P if let Some(tex) = self.delimited_formula(id) => self.lines_of(&tex),
             Tag::Div if let Some(lines) = self.fragment(id) => self.fenced(&lines.join("\n"), ""),
             Tag::Div if self.is_grid(id) => self.grid(id),
             Tag::Div if self.html_block(id) => {}

@@ -101,7 +101,7 @@ const FORMULAS: [&str; 3] = ["math", "arithmatex", "mathjax"];
 
 impl Renderer<'_> {
     /// The TeX source of a formula that is text between TeX's own marks.
-    pub(super) fn formula(&self, id: Id) -> Option<String> {
+    pub(super) fn delimited_formula(&self, id: Id) -> Option<String> {
         if self.everything || !FORMULAS.iter().any(|class| self.has_class(id, class)) {
             return None;
         }

@@ -198,7 +198,7 @@ impl Renderer<'_> {
                 inline.done(if checked { "[x]" } else { "[ ]" });
                 inline.space();
             }
-            Tag::Span | Tag::Div | Tag::P if let Some(tex) = self.formula(id) => inline.done(&tex),
+            Tag::Span | Tag::Div | Tag::P if let Some(tex) = self.delimited_formula(id) => inline.done(&tex),
             Tag::Q => {
                 inline.text("“");
                 self.inline_children(id, inline, place);
