@@ -42,6 +42,14 @@ pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) 
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
 
+/// `value` as [`write`] prints it, without the last newline.
+pub fn text(value: &impl Serialize, charset: Charset) -> String {
+    let mut out = vec![];
+    // Writing a value to memory cannot fail.
+    let _ = write(value, charset, &mut out);
+    String::from_utf8_lossy(&out).trim_end().to_owned()
+}
+
 /// Writes a value on one line, for streams of objects.
 pub fn write_line(value: &impl Serialize, charset: Charset, mut out: impl io::Write) -> serde_json::Result<()> {
     let out: &mut dyn io::Write = &mut out;

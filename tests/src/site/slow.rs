@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::{Engine, prelude::BASE64_STANDARD};
+
 use super::{
     html,
     http::Response,
@@ -126,17 +128,8 @@ fn socket(ask: &PageRequest<'_>) -> Option<Reply> {
 
 /// The proof that the handshake was read: SHA-1 of the key and RFC 6455's own identifier, in Base64.
 fn accept_key(key: &str) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let text = format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11");
-    let digest = ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes());
-    let mut encoded = String::new();
-    for chunk in digest.as_ref().chunks(3) {
-        let bits = chunk.iter().chain(&[0; 3]).take(3).fold(0, |bits: usize, byte| (bits << 8) | usize::from(*byte));
-        for (n, shift) in [18, 12, 6, 0].into_iter().enumerate() {
-            encoded.push(if n > chunk.len() { '=' } else { ALPHABET[(bits >> shift) & 63].into() });
-        }
-    }
-    encoded
+    BASE64_STANDARD.encode(ring::digest::digest(&ring::digest::SHA1_FOR_LEGACY_USE_ONLY, text.as_bytes()))
 }
 
 fn silence(peer: &mut Peer<'_>) -> std::io::Result<()> {

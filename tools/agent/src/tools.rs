@@ -356,14 +356,14 @@ impl ToolOutcome {
         let error_code = value["error_code"].as_str().filter(|_| is_error).map(str::to_owned);
         let rule = if is_error { &value["details"]["rule"] } else { &value["rule"] };
         let rule = rule.as_str().map(str::to_owned);
-        Self { text: spelled(&value), is_error, error_code, rule, took }
+        Self { text: json::text(&value, Charset::Utf8), is_error, error_code, rule, took }
     }
 
     /// Tells the model one fact more.
     pub(crate) fn add(&mut self, name: &str, value: &Value) {
         if let Ok(Value::Object(mut members)) = serde_json::from_str(&self.text) {
             members.insert(name.to_owned(), value.clone());
-            self.text = spelled(&Value::Object(members));
+            self.text = json::text(&Value::Object(members), Charset::Utf8);
         }
     }
 
@@ -389,14 +389,6 @@ impl ToolOutcome {
     pub(crate) fn refused(error: Error) -> Self {
         Self::of(Err(error), Duration::ZERO)
     }
-}
-
-/// `value` as the tools print it.
-fn spelled(value: &Value) -> String {
-    let mut out = vec![];
-    // Writing a value to memory cannot fail.
-    let _ = json::write(value, Charset::Utf8, &mut out);
-    String::from_utf8_lossy(&out).trim_end().to_owned()
 }
 
 /// Takes the bytes of an image out of an answer: as base64 in text, no model sees it.

@@ -337,7 +337,10 @@ fn result(answer: Result<Value, Error>, shows_data_alone: bool) -> CallToolResul
         // Data would have to be what the schema of answers says. The code stands before the JSON since
         // Gemini CLI takes a text that is JSON for data, and refuses it by that schema.
         let code = answer["error_code"].as_str().unwrap_or_default();
-        return CallToolResult::error(vec![ContentBlock::text(format!("{code}\n{}", spelled(&answer)))]);
+        return CallToolResult::error(vec![ContentBlock::text(format!(
+            "{code}\n{}",
+            json::text(&answer, Charset::Utf8)
+        ))]);
     }
     let (answer, image) = without_image(answer);
     let is_whole = image.is_none() || !shows_data_alone;
@@ -359,15 +362,7 @@ fn without_image(mut answer: Value) -> (Value, Option<ContentBlock>) {
 }
 
 fn text(value: &Value) -> ContentBlock {
-    ContentBlock::text(spelled(value))
-}
-
-/// `value` as the tools print it.
-fn spelled(value: &Value) -> String {
-    let mut out = vec![];
-    // Writing a value to memory cannot fail.
-    let _ = json::write(value, Charset::Utf8, &mut out);
-    String::from_utf8_lossy(&out).trim_end().to_owned()
+    ContentBlock::text(json::text(value, Charset::Utf8))
 }
 
 #[cfg(test)]

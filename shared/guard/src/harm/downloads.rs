@@ -3,6 +3,10 @@
 
 use std::path::PathBuf;
 
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 use tree_sitter::Node;
 
 use super::{
@@ -234,17 +238,15 @@ fn decodes(words: &[String]) -> bool {
 
 /// The text that a text in Base64 stands for.
 fn base64(text: &str) -> Option<String> {
-    const DIGITS: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bytes, mut bits, mut count) = (vec![], 0_u32, 0);
-    for c in text.chars().filter(|c| !c.is_whitespace() && *c != '=') {
-        bits = ((bits << 6) | u32::try_from(DIGITS.find(c)?).ok()?) & 0xff_ffff;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from((bits >> count) & 0xff).ok()?);
-        }
+    let mut digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != '=').collect();
+    // The programs print what is before a digit too many.
+    if digits.len() % 4 == 1 && digits.ends_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/')) {
+        digits.pop();
     }
-    String::from_utf8(bytes).ok()
+    let lenient = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireNone)
+        .with_decode_allow_trailing_bits(true);
+    String::from_utf8(GeneralPurpose::new(&alphabet::STANDARD, lenient).decode(digits).ok()?).ok()
 }
 
 /// The files that a fetching command saves.
@@ -382,6 +384,8 @@ mod tests {
         for (text, expected) in [
             ("cm0gLXJmIC8=", Some("rm -rf /")),
             ("cm0g\nLXJm IC8", Some("rm -rf /")),
+            ("cm0gLXJmIC8x", Some("rm -rf /1")),
+            ("cm0gLXJmIC8xc", Some("rm -rf /1")),
             ("", Some("")),
             ("/+8=", None),
             ("cm0g!", None),
