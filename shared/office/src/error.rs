@@ -167,7 +167,11 @@ mod tests {
             (ConversionFailure::PdfDamaged("no xref".to_owned()), "PDF_UNREADABLE", "no xref"),
             (ConversionFailure::PdfTooSlow, "PDF_UNREADABLE", "more than a minute"),
             (ConversionFailure::PdfTooLarge, "PDF_UNREADABLE", "256 MiB"),
-            (ConversionFailure::PageBeyondEnd { page: 9, total: 3 }, "OFFSET_BEYOND_END", "page 9 of"),
+            (
+                ConversionFailure::PageBeyondEnd { page: 9, total: 3 },
+                "OFFSET_BEYOND_END",
+                "page 9 of a \u{6f6e}.pdf does not exist",
+            ),
             (Damage::NoBook.into(), "DOCUMENT_UNREADABLE", "names no book"),
         ] {
             let error = failure.at("a \u{6f6e}.pdf");
