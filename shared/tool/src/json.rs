@@ -42,7 +42,7 @@ pub fn write(value: &impl Serialize, charset: Charset, mut out: impl io::Write) 
     serializer.into_inner().write_all(b"\n").map_err(serde_json::Error::io)
 }
 
-/// `value` as [`write`] prints it, without the last newline.
+/// `value` as [`write()`] prints it, without the last newline.
 pub fn text(value: &impl Serialize, charset: Charset) -> String {
     let mut out = vec![];
     // Writing a value to memory cannot fail.
