@@ -1,6 +1,8 @@
 //! Selection: the model's prediction for every block, and the selection of blocks with the highest expected F1.
 
-use foldhash::HashSet;
+use std::collections::hash_map::Entry;
+
+use foldhash::HashMap;
 use url::Url;
 
 use super::{
@@ -161,12 +163,19 @@ fn smoothed(probabilities: &[f32], worded: &[usize], group_of: &[u32]) -> Vec<f3
 pub(super) fn choose(tree: &Tree, blocks: &[Block], mut probabilities: Vec<f32>) -> (Vec<bool>, f32) {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
-    // A text that the page has several times, for screens of several sizes, is chosen once.
-    let mut seen = HashSet::default();
+    // A text that the page has several times, for screens of several sizes, is chosen once. Visible texts beside each
+    // other, such as the refrains of a song, are all content.
+    let mut seen = HashMap::default();
     for &at in &order {
         let block = &blocks[at];
-        if block.counts.words >= 6.0 && tree.tag(block.container) != Tag::Pre && !seen.insert(block.hash) {
-            probabilities[at] = 0.0;
+        if block.counts.words < 6.0 || tree.tag(block.container) == Tag::Pre {
+            continue;
+        }
+        let parent = tree.parent(block.container);
+        match seen.entry(block.hash) {
+            Entry::Vacant(first) => _ = first.insert(parent),
+            Entry::Occupied(first) if *first.get() == parent && !tree.node(block.container).hidden => {}
+            Entry::Occupied(_) => probabilities[at] = 0.0,
         }
     }
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
@@ -219,8 +228,16 @@ mod tests {
 
     #[test]
     fn a_repeated_text_is_chosen_once() {
-        let page = "<p>high water twice a day at the pier<p>and low water<p>high water twice a day at the pier";
+        let page = "<div><p>high water twice a day at the pier</div><p>low water<p>high water twice a day at the pier";
         assert_eq!(chosen(page, &[0.8, 0.7, 0.9]), [false, true, true]);
+    }
+
+    #[test]
+    fn a_refrain_is_chosen_each_time() {
+        let page = "<p>high water twice a day at the pier<p>low water<p>high water twice a day at the pier";
+        assert_eq!(chosen(page, &[0.8, 0.7, 0.9]), [true, true, true]);
+        let page = page.replacen("<p>", "<p hidden>", 1);
+        assert_eq!(chosen(&page, &[0.8, 0.7, 0.9]), [false, true, true]);
     }
 
     #[test]

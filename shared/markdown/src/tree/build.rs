@@ -10,9 +10,9 @@ use lol_html::html_content::{Element, SourceLocation, TextChunk, TextType};
 use super::{
     node::{Attribute, Id, MAX_DEPTH, NONE, Node, ROOT, Span, Tree},
     source::{NOSCRIPT, hides, lower, name_of, start_tag, tag_of},
+    space::lacks_space,
 };
 use crate::{
-    chars::is_ideograph,
     entities,
     tag::{Attr, Tag},
 };
@@ -201,6 +201,11 @@ impl Builder {
         if self.pending.is_empty() {
             return;
         }
+        if self.in_noscript() && self.pending.trim_ascii_start().starts_with("&lt;") {
+            // A browser that ran scripts had read this as text, and wrote its tags as text when it saved the page.
+            self.pending.clear();
+            return;
+        }
         let pending = std::mem::take(&mut self.pending);
         match self.sink {
             Sink::Title => {
@@ -214,7 +219,7 @@ impl Builder {
                     self.draw_text(&pending);
                 } else {
                     let start = self.tree.strings.len() as u32;
-                    if self.lacks_space(&pending) {
+                    if lacks_space(&self.tree, &self.open, &pending) {
                         self.tree.strings.push(' ');
                     }
                     let (_, end) = self.store(&pending, false);
@@ -227,40 +232,8 @@ impl Builder {
         self.pending.clear();
     }
 
-    /// Whether a space is missing between the text before and `text`: no white space separates them, but a reader
-    /// sees two texts, because they are in different links or in elements with different classes.
-    fn lacks_space(&self, text: &str) -> bool {
-        let tree = &self.tree;
-        let Some(first) = text.chars().next().filter(|c| c.is_alphanumeric()) else { return false };
-        // The outermost element that has begun since the text before, and the outermost that has ended.
-        let since = |&depth: &usize| self.open[depth] == tree.len() + depth - self.open.len();
-        let Some(begun) = (1..self.open.len()).rev().take_while(since).last() else { return false };
-        let (next, around) = (self.open[begun], self.open[begun - 1]);
-        // `<wbr>` allows a line break where there is no space.
-        let before = if tree.tag(next - 1) == Tag::Wbr { next - 2 } else { next - 1 };
-        let Some(last) = tree.text(before).chars().next_back().filter(|c| c.is_alphanumeric()) else { return false };
-        let ended: Vec<Id> = tree.ancestors(before).take_while(|&id| id != around).collect();
-        let Some(&former) = ended.last() else { return false };
-        let is_code = |&id: &Id| matches!(tree.tag(id), Tag::Code | Tag::Pre | Tag::Math);
-        if tree.is_fragment() || self.open.iter().any(is_code) {
-            return false;
-        }
-        let link = |ids: &[Id]| ids.iter().find_map(|&id| tree.attr(id, Attr::Href));
-        if let (Some(former), Some(next)) = (link(&ended), link(&self.open[begun..])) {
-            return former != next;
-        }
-        let [former, next] = [former, next].map(|id| {
-            let is_raised = matches!(tree.tag(id), Tag::Sub | Tag::Sup);
-            tree.attr(id, Attr::Class).filter(|class| !is_raised && !class.trim().is_empty())
-        });
-        // A drop capital belongs to its word, and ideographs are written without spaces.
-        let is_drop_capital = tree.text(before).trim_start().len() == last.len_utf8() && first.is_lowercase();
-        former.is_some()
-            && next.is_some()
-            && former != next
-            && !is_drop_capital
-            && !is_ideograph(last)
-            && !is_ideograph(first)
+    fn in_noscript(&self) -> bool {
+        self.tree.tag(self.top()) == Tag::Noscript
     }
 
     fn in_svg(&self) -> bool {
@@ -480,9 +453,9 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_space_is_added_between_links() {
-        assert_eq!(texts("<title>t</title><p><a href=a>b</a><a href=c>d</a>"), ["b", " d"]);
-        assert_eq!(texts("<title>t</title><p><a href=a>b</a><a href=a>d</a>"), ["b", "d"]);
+    fn tags_that_were_saved_as_text_of_noscript_are_no_text() {
+        assert_eq!(texts("<noscript> &lt;img src=a&gt;</noscript>b"), ["b"]);
+        assert_eq!(texts("<noscript>a &lt; b</noscript><p>&lt;p&gt;"), ["a < b", "<p>"]);
     }
 
     #[test]

@@ -22,6 +22,7 @@
 //! | [`source`] | start tags as text: names, renamed elements, hiding styles |
 //! | [`build`] | conversion of the events of `lol_html` to nodes and attributes |
 //! | [`diagram`] | the texts that an SVG draws |
+//! | [`space`] | where a page leaves a space to its layout |
 //! | [`nesting`] | which elements a tag opens and closes |
 //! | [`repair`] | when and how html5ever takes over |
 
@@ -31,6 +32,7 @@ mod nesting;
 mod node;
 mod repair;
 mod source;
+mod space;
 
 use std::{borrow::Cow, cell::RefCell, rc::Rc};
 
