@@ -36,7 +36,8 @@ def report(name, pages, keeps):
 def say(name, scores, present, absent):
     everything = [score for kind in scores.values() for score in kind]
     macro = np.mean([np.mean(kind) for kind in scores.values()])
-    print(f"{name}: F1={np.mean(everything):.4f} macro={macro:.4f} with={np.mean(present):.3f} without={np.mean(absent):.3f} "
+    snippets = f"with={np.mean(present):.3f} without={np.mean(absent):.3f} " if present and absent else ""
+    print(f"{name}: F1={np.mean(everything):.4f} macro={macro:.4f} {snippets}"
           + " ".join(f"{kind}={np.mean(scores[kind]):.3f}" for kind in sorted(scores)), flush=True)
 
 
@@ -67,34 +68,36 @@ def language(page):
     return found[1].decode().lower() if found else "none"
 
 
-def convert(options, pages, others, models):
+def convert(options, sets, models):
     """Scores what becomes of every page with the weights that have not seen its domain."""
     scorer = {"__file__": os.path.join(options.pages, "score"), "__name__": "score"}
     exec(compile(open(scorer["__file__"]).read(), scorer["__file__"], "exec"), scorer)
-    scores, present, absent = collections.defaultdict(list), [], []
-    texts = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for held in range(len(models)):
-            path = os.path.join(scratch, f"{held}.bin")
+        paths = [os.path.join(scratch, f"{held}.bin") for held in range(len(models))]
+        for model, path in zip(models, paths):
             with open(path, "wb") as out:
-                weights_file.write_all(models[held], [(0, 0), (1, 1)], out)
-            for page in pages + others:
-                if page["fold"] != held:
-                    continue
+                weights_file.write_all(model, [(0, 0), (1, 1)], out)
+        for pages in sets:
+            texts = []
+            for page in pages:
                 done = subprocess.run([options.convert, page["url"] or "https://example.com/"], input=page["html"],
-                                      stdout=subprocess.PIPE, env={**os.environ, "RAGMAKER_WEIGHTS": path})
-                text = scorer["visible_text"](done.stdout.decode())
-                if page["type"] is None:
-                    texts[page["id"]] = text
-                    continue
-                page["f1"] = scorer["word_scores"](text, page["main_content"] or "")[2]
-                scores[page["type"]].append(page["f1"])
-                for snippets, found in ((page["with"], present), (page["without"], absent)):
-                    if snippets:
-                        found.append(np.mean([scorer["folded"](snippet) in scorer["folded"](text) for snippet in snippets]))
+                                      stdout=subprocess.PIPE, env={**os.environ, "RAGMAKER_WEIGHTS": paths[page["fold"]]})
+                texts.append(scorer["visible_text"](done.stdout.decode()))
+            if pages[0]["type"] is None:
+                say_snippets("as Markdown", pages, texts)
+            else:
+                say_converted(scorer, pages, texts)
+
+
+def say_converted(scorer, pages, texts):
+    scores, present, absent = collections.defaultdict(list), [], []
+    for page, text in zip(pages, texts):
+        page["f1"] = scorer["word_scores"](text, page["main_content"] or "")[2]
+        scores[page["type"]].append(page["f1"])
+        for snippets, found in ((page["with"], present), (page["without"], absent)):
+            if snippets:
+                found.append(np.mean([scorer["folded"](snippet) in scorer["folded"](text) for snippet in snippets]))
     say("as Markdown", scores, present, absent)
-    if others:
-        say_snippets("as Markdown", others, [texts[page["id"]] for page in others])
 
 
 def calibrate(pages):

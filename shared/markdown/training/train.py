@@ -8,9 +8,10 @@
 
 PAGES holds truth.jsonl.gz (one JSON object per page: id, url, type, main_content, with, without) and
 pages/ID.html.gz; for --snippets, a folder snippets with the same of pages of which only with and without are
-known; for --convert, the script that scores Markdown.  Every figure printed is of pages whose domain the
-model has not seen: five folds, no domain in two of them; `as Markdown` is what really becomes of the pages,
-converted with the weights of the fold that holds them out.
+known; for --convert, the script that scores Markdown.  --articles is a folder in the form of PAGES, which
+articles.py makes.  Every figure printed is of pages whose domain the model has not seen: five folds, no domain
+in two of them; `as Markdown` is what really becomes of the pages, converted with the weights of the fold that
+holds them out; `the other collections` is a collection by what was learned from the others alone.
 
 The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatBoost): one for each kind
 of page; then one for blocks, the mean of several (Breiman 1996), that also sees what the words in and
@@ -129,6 +130,8 @@ def number(page):
 
 
 def domain(page):
+    if "site" in page:
+        return page["site"]
     host = (urlparse(page["url"] or "").hostname or page["id"]).removeprefix("www.")
     return ".".join(host.split(".")[-2:])
 
@@ -138,7 +141,8 @@ def choose(page, probabilities):
     sizes = page["features"][:, 0].astype(float)
     probabilities = smoothed(page, probabilities)
     seen = set()
-    for at in np.argsort(-probabilities, kind="stable"):  # a text that the page has twice is chosen once
+    # A text that the page has twice is chosen once; in Rust, twice where both stand beside each other.
+    for at in np.argsort(-probabilities, kind="stable"):
         words = tuple(page["words"][at])
         if len(words) >= 6 and page["features"][at, 11] != 9:
             if words in seen:
@@ -313,7 +317,8 @@ def main():
     parser.add_argument("--examples", required=True)
     parser.add_argument("--convert", help="an executable that converts a page with the weights in RAGMAKER_WEIGHTS")
     parser.add_argument("--snippets", action="store_true", help="learn from pages of which only snippets are known, too")
-    parser.add_argument("--both", action="store_true", help="predict the pages of seven kinds by the snippets' pages, too")
+    parser.add_argument("--articles", metavar="FOLDER", help="learn from these articles, too")
+    parser.add_argument("--both", action="store_true", help="predict the pages of seven kinds by the others, too")
     parser.add_argument("--out")
     parser.add_argument("--seed", type=int, default=0, help="other blocks and columns, for judging a change twice")
     parser.add_argument("--trees", type=int, default=90)
@@ -322,30 +327,33 @@ def main():
     parser.add_argument("--rate", type=float, default=0.2)
     options = parser.parse_args()
     pages = read_pages(options.pages, options.examples)
+    articles = read_pages(options.articles, options.examples) if options.articles else []
     others = read_snippet_pages(os.path.join(options.pages, "snippets"), options.examples) if options.snippets else []
-    for name, some in (("pages", pages), ("pages with snippets", others)):
-        print(len(some), name, sum(len(page["texts"]) for page in some), "blocks",
-              pages[0]["features"].shape[1], "features", flush=True)
+    sets = [some for some in (pages, articles, others) if some]
+    for some in sets:
+        print(len(some), "pages with snippets" if some is others else "pages", sum(len(page["texts"]) for page in some),
+              "blocks", pages[0]["features"].shape[1], "features", flush=True)
     report("everything", pages, [np.ones(len(page["texts"]), bool) for page in pages])
-    labelled = lambda some: [np.nan_to_num(page["labels"]) >= 0.5 for page in some]
-    report("best possible", pages, labelled(pages))
-    if others:
-        report_snippets("best possible", others, labelled(others))
+    for some in sets:
+        keeps = [np.nan_to_num(page["labels"]) >= 0.5 for page in some]
+        (report_snippets if some is others else report)("best possible", some, keeps)
 
-    # Each collection by what was learned from the other.
-    everything = pages + others
-    for learned, held in ((pages, others), (others, pages)) if others else ():
-        if learned is others and not options.both:
+    # Each collection by what was learned from the others. The snippets' pages come last: their weak labels are then
+    # mixed with what the model says.
+    for held in sets if len(sets) > 1 else ():
+        learned = [page for some in sets if some is not held for page in some]
+        if held is pages and not options.both:
             continue
         stack_rows(learned, pages)
         kind, table, forest = fit_all(learned, options, pages)
         for page in held:
             predict(page, kind, table, forest)
-        say_all("the other collection", held)
+        say_all("the other collections", held)
         if held is others:
             for page in others:
                 blend(page)
-    # Folds of both, so that no domain is learned from and predicted.
+    # Folds of all, so that no domain is learned from and predicted.
+    everything = [page for some in sets for page in some]
     kinds, tables = stack_rows(everything, pages)
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
@@ -355,11 +363,10 @@ def main():
         for page in everything:
             if page["fold"] == held and page["texts"]:
                 page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
-    say_all("other domains", pages)
-    if others:
-        say_all("other domains", others)
+    for some in sets:
+        say_all("other domains", some)
     if options.convert:
-        convert(options, pages, others, list(zip(kinds, tables, forests)))
+        convert(options, sets, list(zip(kinds, tables, forests)))
     if options.out:
         model = fit_all(everything, options, pages)
         with open(options.out, "wb") as out:
