@@ -425,12 +425,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn texts(html: &str) -> Vec<String> {
-        let tree = Tree::parse(html, None);
-        let texts = (1..tree.len()).filter(|&id| tree.tag(id) == Tag::Text);
-        texts.map(|id| tree.text(id).to_owned()).collect()
-    }
+    use crate::tree::texts;
 
     #[test]
     fn the_head_is_read() {

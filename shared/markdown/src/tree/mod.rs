@@ -150,6 +150,14 @@ fn read_from(html: &str, from: usize, renames: &[Rename], selector: Option<&Sele
     }
 }
 
+/// The texts of a page's text nodes.
+#[cfg(test)]
+fn texts(html: &str) -> Vec<String> {
+    let tree = Tree::parse(html, None);
+    let texts = (1..tree.len()).filter(|&id| tree.tag(id) == crate::tag::Tag::Text);
+    texts.map(|id| tree.text(id).to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

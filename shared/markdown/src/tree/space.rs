@@ -44,13 +44,7 @@ pub(super) fn lacks_space(tree: &Tree, open: &[Id], text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn texts(html: &str) -> Vec<String> {
-        let tree = Tree::parse(html, None);
-        let texts = (1..tree.len()).filter(|&id| tree.tag(id) == Tag::Text);
-        texts.map(|id| tree.text(id).to_owned()).collect()
-    }
+    use crate::tree::texts;
 
     #[test]
     fn a_missing_space_is_added_between_links() {
