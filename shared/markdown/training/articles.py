@@ -12,6 +12,8 @@ import argparse, gzip, json, os, re
 
 import lxml.html
 
+# The address that Readability's own tests give to every page.
+ADDRESS = "http://fakehost/test/page.html"
 INLINE = {"a", "b", "code", "del", "em", "i", "s", "span", "strong", "sub", "sup"}
 
 
@@ -40,7 +42,8 @@ def read(folder, id):
     text = visible_text(expected.decode())
     if len(text) < 500 or re.search("lorem ipsum|tempor incididunt", text.lower()):
         return None
-    return {"id": id, "url": "", "site": re.sub(r"-?\d+$", "", os.path.basename(folder)), "type": "article", "html": html,
+    site = re.sub(r"-?\d+$", "", os.path.basename(folder))
+    return {"id": id, "url": ADDRESS, "site": site, "type": "article", "html": html,
             "main_content": (json.loads(metadata).get("title") or "") + "\n" + text, "with": [], "without": []}
 
 
