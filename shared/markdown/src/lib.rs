@@ -49,6 +49,7 @@ pub use crate::{
     links::{Links, Relation, is_noindex, links},
     metadata::{Metadata, PageType},
     sign_in::{SignIn, sign_in},
+    text::plain_text,
 };
 use crate::{
     extract::{Labels, Tabs},
@@ -119,73 +120,39 @@ impl std::error::Error for Error {}
 /// - [`Error::BadSelector`] if [`Scope::Selector`] is not a selector that [`lol_html`] supports.
 /// - [`Error::NothingSelected`] if the selector matches no element.
 pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
-    Ok(Content::convert(html, options)?.document)
-}
-
-/// Converts a page, and to plain text for a terminal or a log, wrapped to `width` columns by the renderer of
-/// `html2text`. The text has the same content as the Markdown.
-///
-/// # Errors
-///
-/// Those of [`convert`].
-pub fn convert_to_text(html: &str, options: &Options<'_>, width: usize) -> Result<(Document, String), Error> {
-    let Content { document, tree, keep, labels, base } = Content::convert(html, options)?;
-    let text = text::text(&tree, &keep, &labels, base.as_ref(), width);
-    if text.trim().is_empty() { Err(Error::EmptyContent) } else { Ok((document, text)) }
-}
-
-/// A converted page, and what was converted.
-struct Content {
-    document: Document,
-    tree: Tree,
-    /// Of each node of `tree`: whether it is in the document.
-    keep: Vec<bool>,
-    /// The labels of the panels of tabs.
-    labels: Labels,
-    /// Links are resolved against it.
-    base: Option<Url>,
-}
-
-impl Content {
-    fn convert(html: &str, options: &Options<'_>) -> Result<Self, Error> {
-        let selector = match options.scope {
-            Scope::Selector(css) => Some(parse_selector(css)?),
-            Scope::Main | Scope::Whole => None,
-        };
-        let mut tree = Tree::parse(html, selector.as_ref());
-        let base = metadata::base_url(&tree.head, options.base_url);
-        let address = metadata::address(&tree, options.base_url);
-        let tabs = Tabs::new(&tree);
-        let kind = || extract::kind(&tree, address.as_ref());
-        let (mut keep, page_type, mut confidence) = match options.scope {
-            Scope::Main => {
-                let content = extract::main_content(&tree, &tabs, address.as_ref());
-                (content.keep, content.kind, Some(hundredths(content.confidence)))
-            }
-            Scope::Whole => (extract::visible(&tree), kind(), None),
-            Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
-        };
-        let everything = options.scope != Scope::Main;
-        let addresses = Addresses { base: base.as_ref(), page: options.base_url };
-        let mut labels = tabs.label(&tree, &mut keep);
-        let mut markdown = render::render(&tree, &keep, &labels, addresses, everything);
-        let mut words = count_words(&markdown);
-        let metadata = metadata::read(&tree, base.as_ref());
-        if !everything && let Some(html) = structured::fallback(&tree.head, html, words, || extract::words_shown(&tree))
-        {
-            tree = Tree::parse_generated(&html);
-            keep = extract::visible(&tree);
-            labels.clear();
-            markdown = render::render(&tree, &keep, &labels, addresses, false);
-            words = count_words(&markdown);
-            confidence = None;
+    let selector = match options.scope {
+        Scope::Selector(css) => Some(parse_selector(css)?),
+        Scope::Main | Scope::Whole => None,
+    };
+    let tree = Tree::parse(html, selector.as_ref());
+    let base = metadata::base_url(&tree.head, options.base_url);
+    let address = metadata::address(&tree, options.base_url);
+    let tabs = Tabs::new(&tree);
+    let kind = || extract::kind(&tree, address.as_ref());
+    let (mut keep, page_type, mut confidence) = match options.scope {
+        Scope::Main => {
+            let content = extract::main_content(&tree, &tabs, address.as_ref());
+            (content.keep, content.kind, Some(hundredths(content.confidence)))
         }
-        if markdown.is_empty() {
-            return Err(Error::EmptyContent);
-        }
-        let metadata = Metadata { page_type, confidence, ..metadata };
-        Ok(Self { document: Document { metadata, markdown, words }, tree, keep, labels, base })
+        Scope::Whole => (extract::visible(&tree), kind(), None),
+        Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
+    };
+    let everything = options.scope != Scope::Main;
+    let addresses = Addresses { base: base.as_ref(), page: options.base_url };
+    let labels = tabs.label(&tree, &mut keep);
+    let mut markdown = render::render(&tree, &keep, &labels, addresses, everything);
+    let mut words = count_words(&markdown);
+    let metadata = metadata::read(&tree, base.as_ref());
+    if !everything && let Some(html) = structured::fallback(&tree.head, html, words, || extract::words_shown(&tree)) {
+        let tree = Tree::parse_generated(&html);
+        markdown = render::render(&tree, &extract::visible(&tree), &Labels::default(), addresses, false);
+        words = count_words(&markdown);
+        confidence = None;
     }
+    if markdown.is_empty() {
+        return Err(Error::EmptyContent);
+    }
+    Ok(Document { metadata: Metadata { page_type, confidence, ..metadata }, markdown, words })
 }
 
 /// A number rounded to two decimal places.

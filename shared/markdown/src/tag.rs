@@ -11,11 +11,6 @@ macro_rules! names {
             pub(crate) fn from_name(name: &str) -> Self {
                 match name { $($name => Self::$variant,)+ _ => Self::Other }
             }
-
-            /// Its name; that of an unknown one is `span`.
-            pub(crate) fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)+ Self::Other => "span" }
-            }
         }
     };
 }

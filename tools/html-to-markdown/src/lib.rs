@@ -8,7 +8,7 @@ use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_REGULAR_FILE, input_file};
 use ragmaker_knowledge::{Destination, DestinationArgs, EMPTY_CONTENT, decode, now, save_converted};
-use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert, convert_to_text};
+use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert, plain_text};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Limit, Next, OFFSET_BEYOND_END,
@@ -193,13 +193,10 @@ impl Tool for Args {
         // Links stay relative to an address such as `urn:`, as in a stream.
         let base = base_url.as_ref().filter(|url| !url.cannot_be_a_base());
         let options = Options { base_url: base, scope };
-        let page = if self.text {
-            let width = self.width.map_or(80, NonZeroUsize::get);
-            convert_to_text(&html, &options, width).map(|(page, text)| Document { markdown: text, ..page })
-        } else {
-            convert(&html, &options)
-        };
-        let page = page.map_err(|error| refusal(&error))?;
+        let mut page = convert(&html, &options).map_err(|error| refusal(&error))?;
+        if self.text {
+            page.markdown = plain_text(&page.markdown, self.width.map_or(80, NonZeroUsize::get));
+        }
         let (mut answer, page) = self.answer(page, charset.name());
         match destination {
             Some(destination) => {

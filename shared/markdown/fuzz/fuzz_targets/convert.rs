@@ -10,7 +10,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_markdown::{Options, Scope, convert, decode};
+use ragmaker_markdown::{Options, Scope, convert, decode, plain_text};
 
 fuzz_target!(|bytes: &[u8]| {
     let (html, _) = decode(bytes, None);
@@ -18,6 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(page) = convert(&html, &Options { base_url: None, scope }) {
             assert!(page.markdown.ends_with('\n'));
             assert!(page.markdown.len() <= 4096 + bytes.len() * 400);
+            plain_text(&page.markdown, 80);
         }
     }
 });

@@ -31,7 +31,6 @@ use std::ops::Range;
 use foldhash::HashSet;
 use url::Url;
 
-pub(crate) use self::media::formula;
 use self::{
     escape::Place,
     inline::{Inline, Mark},
