@@ -14,8 +14,9 @@ in two of them; `as Markdown` is what really becomes of the pages, converted wit
 holds them out; `the other collections` is a collection by what was learned from the others alone.
 
 The model is boosted forests of oblivious trees (Prokhorenkova et al. 2018, CatBoost): one for each kind
-of page; then one for blocks, the mean of several (Breiman 1996), that also sees what the words in and
-around a block, and around the blocks around, say by themselves (vocabulary.py; stacking: Wolpert 1992).
+of page; then one for the blocks of articles, which learns from all collections, and one for those of other
+kinds, which learns from PAGES.  Each is the mean of several (Breiman 1996), and also sees what the words in
+and around a block, and around the blocks around, say by themselves (vocabulary.py; stacking: Wolpert 1992).
 """
 import argparse, collections, gzip, hashlib, json, multiprocessing, os, re, subprocess, sys, tempfile
 from urllib.parse import urlparse
@@ -344,56 +345,68 @@ def main():
         learned = [page for some in sets if some is not held for page in some]
         if held is pages and not options.both:
             continue
-        stack_rows(learned, pages)
-        kind, table, forest = fit_all(learned, options, pages)
+        set_kinds(learned, pages)
+        set_rows(learned, learned)
+        kind, table, forest = fit_kinds(pages), vocabulary.fit(learned, blocks), fit_blocks(learned, options)
         for page in held:
-            predict(page, kind, table, forest)
+            page["kinds"] = kinds_of(kind, page)
+            predict(page, table, forest)
         say_all("the other collections", held)
         if held is others:
             for page in others:
                 blend(page)
     # Folds of all, so that no domain is learned from and predicted.
     everything = [page for some in sets for page in some]
-    kinds, tables = stack_rows(everything, pages)
+    kinds = set_kinds(everything, pages)
     right = np.mean([KINDS[np.argmax(page["kinds"])] == page["type"] for page in pages])
     print(f"kind of page: {right:.3f} right", flush=True)
-    forests = []
-    for held in range(FOLDS):
-        forests.append(fit_blocks([page for page in everything if page["fold"] != held], options))
-        for page in everything:
-            if page["fold"] == held and page["texts"]:
-                page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
+    # What the other collections teach makes articles better, of which they consist, and other kinds worse.
+    by_fold, whole = [], []
+    for learned in (everything, pages):
+        tables = set_rows(everything, learned)
+        forests = []
+        for held in range(FOLDS):
+            forests.append(fit_blocks([page for page in learned if page["fold"] != held], options))
+            for page in everything:
+                if page["fold"] == held and page["texts"] and is_article(page) == (learned is everything):
+                    page["probabilities"] = sigmoid(logits(forests[held], page["rows"]))
+        by_fold.append(list(zip(tables, forests)))
+        if options.out:
+            whole.append((vocabulary.fit(learned, blocks), fit_blocks(learned, options)))
     for some in sets:
         say_all("other domains", some)
     if options.convert:
-        convert(options, sets, list(zip(kinds, tables, forests)))
+        convert(options, sets, list(zip(kinds, zip(*by_fold))))
     if options.out:
-        model = fit_all(everything, options, pages)
+        kind = fit_kinds(pages)
         with open(options.out, "wb") as out:
-            weights_file.write_all(model, calibrate(pages), out)
-        compare(pages[::20], options, *model)
+            weights_file.write_all((kind, whole), calibrate(pages), out)
+        compare(pages[::20], options, kind, whole)
 
 
-def stack_rows(pages, kinds):
-    """Sets the kind and the columns of every page, by what the pages of the other folds teach.  What kind a page is
-    can be learned only where it is known, from the pages `kinds`."""
-    models = [fit_kinds([page for page in kinds if page["fold"] != held]) for held in range(FOLDS)]
+def set_kinds(pages, known):
+    """Sets the kinds of every page, by what the pages of the other folds teach whose kind is known."""
+    models = [fit_kinds([page for page in known if page["fold"] != held]) for held in range(FOLDS)]
     for page in pages:
         page["kinds"] = kinds_of(models[page["fold"]], page)
-    tables = [vocabulary.fit([page for page in pages if page["fold"] != held], blocks) for held in range(FOLDS)]
+    return models
+
+
+def set_rows(pages, learned):
+    """Sets the columns of every page, by the words of the other folds of what is learned from."""
+    tables = [vocabulary.fit([page for page in learned if page["fold"] != held], blocks) for held in range(FOLDS)]
     for page in pages:
         if page["texts"]:
             page["rows"] = columns_of(page, tables[page["fold"]])
-    return models, tables
+    return tables
 
 
-def fit_all(pages, options, kinds):
-    """What all pages teach, once their rows are set."""
-    return fit_kinds(kinds), vocabulary.fit(pages, blocks), fit_blocks(pages, options)
+def is_article(page):
+    """Whether the model of articles predicts the page."""
+    return KINDS[np.argmax(page["kinds"])] == "article"
 
 
-def predict(page, kind, table, forest):
-    page["kinds"] = kinds_of(kind, page)
+def predict(page, table, forest):
     if page["texts"]:
         page["probabilities"] = sigmoid(logits(forest, columns_of(page, table)))
 
@@ -422,13 +435,14 @@ def blocks(page):
     return known, by_page(page)[known]
 
 
-def compare(pages, options, kind, table, forest):
+def compare(pages, options, kind, of_blocks):
     """How far Rust, with the weights just written, is from what was trained."""
     show(pages, options.examples, os.path.abspath(options.out))
     apart = [np.zeros(0)]
     for page in pages:
         if page["texts"]:
             page["kinds"] = kinds_of(kind, page)
+            table, forest = of_blocks[not is_article(page)]
             apart.append(np.abs(smoothed(page, sigmoid(logits(forest, columns_of(page, table)))) - page["predicted"]))
     apart = np.concatenate(apart)
     print(f"Rust is {apart.mean():.4f} from Python, at most {apart.max():.3f}, {len(apart)} blocks", flush=True)

@@ -7,10 +7,12 @@ import vocabulary
 
 
 def write_all(model, calibration, out):
-    kind, table, forest = model
+    """The forests of kinds; the words and the forest for the blocks of articles, and those for all other kinds."""
+    kind, of_blocks = model
     write(kind, out)
-    vocabulary.write(table, out)
-    write([forest], out)
+    for table, forest in of_blocks:
+        vocabulary.write(table, out)
+        write([forest], out)
     out.write(struct.pack("<I", len(calibration)))
     for point in calibration:
         out.write(struct.pack("<ff", *point))

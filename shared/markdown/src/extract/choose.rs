@@ -47,10 +47,10 @@ fn kinds(features: &Features<'_>) -> (PageType, Vec<f32>) {
 /// Runs the model on a page.
 pub(super) fn predict(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Prediction {
     let features = Features::new(tree, blocks, address);
-    let model = model();
     let (kind, kinds) = kinds(&features);
+    let model = model().of_blocks(kind);
     let count = blocks.list.len();
-    let scores = words::text_scores(tree, blocks, kind as usize);
+    let scores = words::text_scores(tree, blocks, &model.words, kind as usize);
     let by_words: Vec<f32> = scores.iter().map(|scores| sigmoid(scores[PLACES])).collect();
     let mut columns = context(&blocks.list, &by_words);
     let groups = sibling_groups(tree, blocks);
@@ -60,7 +60,7 @@ pub(super) fn predict(tree: &Tree, blocks: &Blocks, address: Option<&Url>) -> Pr
     let worded: Vec<usize> = (0..count).filter(|&at| blocks.list[at].counts.words > 0.0).collect();
     let mut probabilities = vec![0.0; count];
     for chunk in worded.chunks(CHUNK) {
-        let bins = Bins::new(&model.of_block, chunk.len(), |at, row| {
+        let bins = Bins::new(&model.grid, chunk.len(), |at, row| {
             let block = chunk[at];
             features.row(block, row);
             row.extend_from_slice(&kinds);

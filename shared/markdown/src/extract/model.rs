@@ -189,21 +189,34 @@ impl Words {
     }
 }
 
+/// Whether blocks are content or boilerplate.
+pub(super) struct BlockModel {
+    /// Text scores of blocks.
+    pub(super) words: Words,
+    /// Content or boilerplate, by text scores and features.
+    pub(super) forest: Forest,
+    pub(super) grid: Grid,
+}
+
 /// All weights.
 pub(super) struct Model {
     /// For each kind of page, a classifier against the others.
     pub(super) kinds: Vec<Forest>,
     pub(super) of_page: Grid,
-    /// Text scores of blocks.
-    pub(super) words: Words,
-    /// Content or boilerplate, by text scores and features.
-    pub(super) forest: Forest,
-    pub(super) of_block: Grid,
+    /// The model of articles, and that of all other kinds. Only of articles there are collections besides the one of
+    /// seven kinds. What is learned from them makes articles better and other kinds worse (docs/benchmarks.md).
+    articles: BlockModel,
+    others: BlockModel,
     /// How probable it is that a choice with this expected F1 has an F1 over 0.9: points, with rising expected F1.
     calibration: Vec<(f32, f32)>,
 }
 
 impl Model {
+    /// The model for the blocks of pages of this kind.
+    pub(super) fn of_blocks(&self, kind: PageType) -> &BlockModel {
+        if kind == PageType::Article { &self.articles } else { &self.others }
+    }
+
     /// The probability that a choice with this expected F1 has an F1 over 0.9.
     pub(super) fn confidence(&self, expected_f1: f32) -> f32 {
         let points = &self.calibration;
@@ -223,12 +236,10 @@ pub(super) fn model() -> &'static Model {
         let mut bytes = Bytes(weights());
         let of_page = bytes.grid();
         let kinds = PageType::ALL.iter().map(|_| bytes.forest()).collect();
-        let words = bytes.words();
-        let of_block = bytes.grid();
-        let forest = bytes.forest();
+        let [articles, others] = [(); 2].map(|()| bytes.block_model());
         let points = u32::from_le_bytes(bytes.take());
         let calibration = (0..points).map(|_| (bytes.number(), bytes.number())).collect();
-        Model { kinds, of_page, words, forest, of_block, calibration }
+        Model { kinds, of_page, articles, others, calibration }
     })
 }
 
@@ -266,6 +277,11 @@ impl Bytes {
             columns.push((column, borders.len() as u32));
         }
         Grid { columns, borders }
+    }
+
+    fn block_model(&mut self) -> BlockModel {
+        let (words, grid) = (self.words(), self.grid());
+        BlockModel { words, grid, forest: self.forest() }
     }
 
     fn words(&mut self) -> Words {
@@ -311,13 +327,15 @@ mod tests {
     fn the_weights_are_read_to_their_end() {
         let model = model();
         assert_eq!(model.kinds.len(), PageType::ALL.len());
-        assert!(model.words.groups.len().is_power_of_two());
-        let mut trees = model.forest.trees.chunks_exact(Forest::tree_size(model.forest.depth));
-        let splits_on_the_grid = |tree: &[u8]| {
-            let (splits, _) = tree.split_at(SPLIT * model.forest.depth);
-            let mut columns = splits.as_chunks().0.iter().map(|[low, high, _]| u16::from_le_bytes([*low, *high]));
-            columns.all(|column| usize::from(column) < model.of_block.columns.len())
-        };
-        assert!(model.forest.depth < 8 && trees.len() > 0 && trees.all(splits_on_the_grid));
+        for BlockModel { words, forest, grid } in [&model.articles, &model.others] {
+            assert!(words.groups.len().is_power_of_two());
+            let mut trees = forest.trees.chunks_exact(Forest::tree_size(forest.depth));
+            let splits_on_the_grid = |tree: &[u8]| {
+                let (splits, _) = tree.split_at(SPLIT * forest.depth);
+                let mut columns = splits.as_chunks().0.iter().map(|[low, high, _]| u16::from_le_bytes([*low, *high]));
+                columns.all(|column| usize::from(column) < grid.columns.len())
+            };
+            assert!(forest.depth < 8 && trees.len() > 0 && trees.all(splits_on_the_grid));
+        }
     }
 }

@@ -11,7 +11,7 @@ use foldhash::{HashMap, HashSet};
 
 use super::{
     blocks::Blocks,
-    model::model,
+    model::Words,
     names,
     tokens::{START, hashed, mixed, words},
 };
@@ -153,8 +153,7 @@ fn each(tree: &Tree, blocks: &Blocks, mut put: impl FnMut(usize, [&[u32]; 3])) {
 }
 
 /// The text scores of each block, place by place, and their sum.
-pub(super) fn text_scores(tree: &Tree, blocks: &Blocks, kind: usize) -> Vec<[f32; PLACES + 1]> {
-    let known = &model().words;
+pub(super) fn text_scores(tree: &Tree, blocks: &Blocks, known: &Words, kind: usize) -> Vec<[f32; PLACES + 1]> {
     let weight = |word: u32, place: Place| known.weight(placed(word, place), kind);
     let mean = |words: &[u32], place: Place| {
         words.iter().map(|&word| weight(word, place)).sum::<f32>() / (words.len().max(1) as f32).sqrt()
@@ -246,6 +245,7 @@ pub(super) fn hashes(tree: &Tree, blocks: &Blocks) -> Vec<[Vec<u32>; PLACES]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{extract::model::model, metadata::PageType};
 
     const PAGE: &str = r#"<body class="page siteBody"><div id="main" class="page-content"><h2>Spring tides</h2>
         <ul class="tide-list"><li class="tide item">High water <b>twice</b> a day, high and low.<li class="tide item">Moon
@@ -255,9 +255,9 @@ mod tests {
     fn scores_are_of_the_hashes_that_training_sees() {
         let tree = Tree::parse(PAGE, None);
         let blocks = Blocks::new(&tree);
-        let known = &model().words;
         for kind in [0, 3] {
-            for (scores, hashes) in text_scores(&tree, &blocks, kind).iter().zip(hashes(&tree, &blocks)) {
+            let known = &model().of_blocks(PageType::ALL[kind]).words;
+            for (scores, hashes) in text_scores(&tree, &blocks, known, kind).iter().zip(hashes(&tree, &blocks)) {
                 for (score, hashes) in scores.iter().zip(&hashes) {
                     let sum: f32 = hashes.iter().map(|&hash| known.weight(hash, kind)).sum();
                     let expected = sum / (hashes.len().max(1) as f32).sqrt();
