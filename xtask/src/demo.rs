@@ -80,8 +80,8 @@ pub(crate) fn gathered(url: Option<&str>) -> anyhow::Result<PathBuf> {
 const TOOLS: [&str; 6] =
     ["browser-open", "browser-navigate", "browser-extract", "browser-close", "entry-discovery", "read-file"];
 
-/// Builds the tools with the profile and features of this program. The tools are part of this program, so they only
-/// have to be linked. Returns the folder with the executables.
+/// Builds the tools with the profile and features of this program, so that what both depend on is compiled once. Returns
+/// the folder with the executables.
 ///
 /// A release build would compile everything again, with link-time optimisation.
 fn build() -> anyhow::Result<PathBuf> {
