@@ -208,7 +208,7 @@ impl CommandLine {
     fn push_members(&mut self, arguments: Members) -> Result<(), Error> {
         let mut keys = vec![];
         for (key, value) in arguments {
-            if key == IGNORED_KEY {
+            if field_name(&key) == IGNORED_KEY {
                 continue;
             }
             let (flag, is_positive) = self.key(&key)?;

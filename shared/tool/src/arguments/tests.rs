@@ -196,7 +196,7 @@ fn json_arguments_are_the_same_arguments() {
     );
     assert_eq!(picked.tag, ["x", "2"]);
     assert_eq!(
-        pick(&["--arguments", r#"{"basket":"a","count":5.0,"ripe":"false"}"#]).unwrap().count,
+        pick(&["--arguments", r#"{"basket":"a","count":5.0,"ripe":"false","wait-for-previous":true}"#]).unwrap().count,
         Some(crate::Bounded::new(5))
     );
     assert_eq!(refused(&["--arguments", r#"{"basket":["a","b"]}"#]).1, "basket");
