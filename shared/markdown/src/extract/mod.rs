@@ -120,6 +120,7 @@ pub(crate) fn main_content(tree: &Tree, tabs: &Tabs, address: Option<&Url>) -> M
     }
     hidden::drop_hidden(tree, &mut keep);
     rules::keep_table_heads(tree, &mut keep);
+    rules::keep_summaries(tree, &mut keep);
     rules::remove_boilerplate(tree, &mut keep);
     diagrams::choose_diagrams(tree, &mut keep);
     rules::keep_page_heading(tree, &mut keep);

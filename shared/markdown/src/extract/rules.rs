@@ -37,6 +37,18 @@ pub(super) fn keep_table_heads(tree: &Tree, keep: &mut [bool]) {
     }
 }
 
+/// Keeps the summary of every `<details>` of which anything else is kept: it has too few words for the model.
+pub(super) fn keep_summaries(tree: &Tree, keep: &mut [bool]) {
+    let kept = Kept::new(tree, keep);
+    for summary in (1..tree.len()).filter(|&id| tree.tag(id) == Tag::Summary && !tree.node(id).hidden) {
+        let (details, within) = (tree.parent(summary), tree.subtree(summary));
+        let is_left_out = tree.tag(details) == Tag::Details && kept.within(&within) == 0;
+        if is_left_out && kept.within(&tree.subtree(details)) > 0 {
+            keep[within].fill(true);
+        }
+    }
+}
+
 /// Whether all cells of a row are head cells, and there are any.
 fn is_head(tree: &Tree, row: Id) -> bool {
     let within = tree.subtree(row);
@@ -377,6 +389,17 @@ mod tests {
         assert_eq!(kept("<h1><a href=/page>page</a></h1><p>content"), "pagecontent");
         assert_eq!(kept("<h1>page <b>one</b></h1><h1>two</h1><p>content"), "page onecontent");
         assert_eq!(kept("<header><h1>site</h1></header><p>content"), "content");
+    }
+
+    #[test]
+    fn the_summary_of_what_is_kept_is_kept() {
+        let tree =
+            Tree::parse("<details><summary>a</summary>b</details><details><summary>c</summary>d</details>", None);
+        let texts =
+            |keep: &[bool]| -> String { (1..tree.len()).filter(|&id| keep[id]).map(|id| tree.text(id)).collect() };
+        let mut keep: Vec<bool> = (0..tree.len()).map(|id| !matches!(tree.text(id), "a" | "c" | "d")).collect();
+        keep_summaries(&tree, &mut keep);
+        assert_eq!(texts(&keep), "ab");
     }
 
     #[test]
