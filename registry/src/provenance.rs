@@ -10,7 +10,7 @@ use std::{
 };
 
 use ragmaker_tool::ContentOrigin;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The member that marks an answer.
 const NOTICE: &str = "notice";
@@ -65,12 +65,21 @@ pub(crate) fn declare(origin: ContentOrigin, output: &mut Value) {
     }
 }
 
-/// The files whose text is in `answer`.
+/// The files whose text is in `answer`: of every object with a path and a text, however deep it is.
 fn paths(answer: &Value) -> BTreeSet<&str> {
-    let lists = ["files", "matches"].iter().filter_map(|name| answer[name].as_array()).flatten();
-    let holders = std::iter::once(answer).chain(lists).filter_map(Value::as_object);
-    let has_text = |members: &&Map<String, Value>| members.contains_key("content") || members.contains_key("text");
-    holders.filter(has_text).filter_map(|members| members.get("path")?.as_str()).collect()
+    let (mut found, mut left) = (BTreeSet::new(), vec![answer]);
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Object(members) => {
+                let has_text = members.contains_key("content") || members.contains_key("text");
+                found.extend(members.get("path").filter(|_| has_text).and_then(Value::as_str));
+                left.extend(members.values());
+            }
+            Value::Array(values) => left.extend(values),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Whether the output of a command may have text from the web: it could use the network, or it names a document of a
@@ -183,10 +192,9 @@ mod tests {
             let file = json!({"path": path, "content": "x"});
             assert_eq!(marked(ContentOrigin::Files, json!({"status": "success", "files": [file]})), expected);
             let found = json!({"path": path, "text": "x"});
-            assert_eq!(
-                marked(ContentOrigin::Files, json!({"status": "success", "path": "/", "matches": [found]})),
-                expected
-            );
+            for list in [json!({"matches": [found]}), json!({"hits": [found]}), json!({"claims": [{"place": found}]})] {
+                assert_eq!(marked(ContentOrigin::Files, list), expected);
+            }
         }
         assert!(!marked(ContentOrigin::Trusted, json!({"status": "success", "path": page})));
         assert!(marked(ContentOrigin::Web, json!({"status": "success"})));
