@@ -6,8 +6,8 @@
 //! and Git's own directory, whose hooks and configuration run programs.
 //!
 //! A profile is recognised by its place in a cache folder, `.tmp/cache/browser_profile`, and a copy of a profile by its
-//! content. Exported sign-ins may have any name, and are recognised by how the file begins. So the rule holds for every
-//! root.
+//! content. Exported sign-ins and databases of cookies and passwords may have any name, and are recognised by how the
+//! file begins. So the rule holds for every root, and for hard links.
 
 use std::{
     ffi::OsStr,
@@ -36,6 +36,9 @@ const CONTENT: [&str; 4] = [
 /// The number of bytes of a file by which exported sign-ins are recognised.
 const HEAD: usize = 4096;
 
+/// The tables in which Chromium and Firefox keep cookies and passwords, as their databases define them.
+const SIGN_IN_TABLES: [&str; 3] = ["CREATE TABLE cookies", "CREATE TABLE logins", "CREATE TABLE moz_cookies"];
+
 /// The reason why a file with sign-ins is not read.
 pub(crate) const SIGN_INS: &str =
     "it contains the cookies of a browser session, so the file tools do not read or change it";
@@ -53,7 +56,12 @@ fn has_profile_path(directory: &Path) -> bool {
 
 /// Whether `path` is that of a file with keys: a server's token, or a `.env`.
 pub(crate) fn is_key_file(path: &Path) -> bool {
-    in_cache_folder(path, |name| is_same_name(name, MCP_TOKEN)) || is_dotenv(path)
+    is_token(path) || is_dotenv(path)
+}
+
+/// Whether `path` is that of a server's token, in any folder: the cache folder may be behind a symbolic link.
+fn is_token(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| is_named(name, MCP_TOKEN))
 }
 
 /// Whether `path` is that of a `.env`.
@@ -77,16 +85,43 @@ fn in_cache_folder(path: &Path, is_it: impl Fn(&str) -> bool) -> bool {
         && names.next().is_some_and(|name| is_same_name(name, knowledge_base::IN_PROJECT))
 }
 
+/// Whether `path` is that of the `.gitignore` of a cache folder, which may be behind a symbolic link.
+fn guards_cache(path: &Path) -> bool {
+    let holds = |name: &&str| path.with_file_name(name).symlink_metadata().is_ok();
+    path.file_name().is_some_and(|name| is_named(name, ".gitignore"))
+        && (in_cache_folder(path, |_| true) || [BROWSER_PROFILE, MCP_TOKEN].iter().any(holds))
+}
+
 /// Whether the regular file `file` contains the sign-ins of a browser session.
 pub(crate) fn holds_sign_ins(file: &File) -> bool {
-    let mut head = [0; HEAD];
-    let mut length = 0;
-    while length < HEAD
-        && let Ok(count @ 1..) = ragmaker_fs::read_at(file, &mut head[length..], length as u64)
+    let head = head(file, HEAD);
+    let Some(page_size) = sqlite_page_size(&head) else { return begins_with_sign_ins(&head) };
+    // The first page of a database holds its schema.
+    let page = self::head(file, page_size);
+    let has = |part: &str| page.windows(part.len()).any(|window| window == part.as_bytes());
+    SIGN_IN_TABLES.iter().any(|table| has(table))
+}
+
+/// The first `length` bytes of `file`, or all of it.
+fn head(file: &File, length: usize) -> Vec<u8> {
+    let mut head = vec![0; length];
+    let mut read = 0;
+    while read < length
+        && let Ok(count @ 1..) = ragmaker_fs::read_at(file, &mut head[read..], read as u64)
     {
-        length += count;
+        read += count;
     }
-    begins_with_sign_ins(&head[..length])
+    head.truncate(read);
+    head
+}
+
+/// The size of the pages of the SQLite database that begins with `head`.
+fn sqlite_page_size(head: &[u8]) -> Option<usize> {
+    let rest = head.strip_prefix(b"SQLite format 3\0")?;
+    match u16::from_be_bytes(*rest.first_chunk()?) {
+        1 => Some(1 << 16),
+        size => Some(size.into()),
+    }
 }
 
 /// Whether a file that begins with `head` is a cookie file of curl and wget, a `storageState` of Playwright, or a list
@@ -159,14 +194,18 @@ pub(crate) fn check_write(path: &Path) -> Result<(), Error> {
     if path.iter().any(|name| is_named(name, ".git")) {
         return Err(guarded(path, "it belongs to Git, whose hooks and configuration run programs"));
     }
-    if path.file_name().is_some_and(|name| is_named(name, CONFIGURATION)) {
+    // A directory of that name would take the place of the file.
+    if path.iter().any(|name| is_named(name, CONFIGURATION)) {
         return Err(guarded(
             path,
             "it defines where keys are sent and which programs are started: only the user may edit it",
         ));
     }
-    if in_cache_folder(path, |name| is_same_name(name, ".gitignore")) {
+    if path.ancestors().any(guards_cache) {
         return Err(guarded(path, "it keeps cookies and tokens out of the repository"));
+    }
+    if path.ancestors().any(is_token) {
+        return Err(guarded(path, "it is where an MCP server keeps its token"));
     }
     let ends = |end: &str| {
         let (mut names, mut end) = (path.iter().rev(), end.rsplit('/'));
@@ -233,6 +272,48 @@ mod tests {
             assert_eq!(check_write(&file).is_err(), is_secret, "{text}");
             check_path(&file).unwrap();
         }
+    }
+
+    #[test]
+    fn databases_of_cookies_and_passwords_are_recognised_by_their_tables() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = ragmaker_fs::canonicalize(temp.path()).unwrap().join("a.db");
+        for (page_size, schema, is_secret) in [
+            (4096_u16, "CREATE TABLE cookies(creation_utc INTEGER NOT NULL", true),
+            (2048, "CREATE TABLE logins (origin_url VARCHAR NOT NULL", true),
+            (1, "CREATE TABLE moz_cookies (id INTEGER PRIMARY KEY", true),
+            (4096, "CREATE TABLE recipes(cookies TEXT)", false),
+        ] {
+            let size = if page_size == 1 { 1 << 16 } else { usize::from(page_size) };
+            let mut page = [b"SQLite format 3\0", &page_size.to_be_bytes()[..]].concat();
+            page.resize(size - schema.len(), 0);
+            page.extend(schema.bytes());
+            fs::write(&file, page).unwrap();
+            assert_eq!(check(&file).is_err(), is_secret, "{schema}");
+        }
+    }
+
+    #[test]
+    fn no_directory_takes_the_place_of_a_guarded_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
+        // As with a symbolic link `.tmp` to this folder.
+        fs::create_dir_all(top.join("data/cache")).unwrap();
+        fs::write(top.join("data/cache/mcp_token"), "x").unwrap();
+        for (path, is_guarded) in [
+            ("ragmaker.toml/cache/catalog.json", true),
+            ("kb/ragmaker.toml", true),
+            (".tmp/cache/mcp_token/_", true),
+            (".tmp/cache/.gitignore/_", true),
+            ("data/cache/mcp_token", true),
+            ("data/cache/.gitignore", true),
+            ("data/.gitignore", false),
+            ("kb/cache/.gitignore", false),
+            (".env/lib/a.py", false),
+        ] {
+            assert_eq!(check_write(&top.join(path)).is_err(), is_guarded, "{path}");
+        }
+        assert!(check(&top.join("data/cache/mcp_token")).is_err());
     }
 
     #[test]
