@@ -74,6 +74,7 @@ fn a_response_without_content_is_an_error() {
         ("/status/401", "LOGIN_REQUIRED"),
         ("/members/refused", "LOGIN_REQUIRED"),
         ("/members/en", "LOGIN_REQUIRED"),
+        ("/members/described", "LOGIN_REQUIRED"),
         ("/members/ja", "LOGIN_REQUIRED"),
         ("/members/de", "LOGIN_REQUIRED"),
         ("/members/buttons", "LOGIN_REQUIRED"),

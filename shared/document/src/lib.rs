@@ -48,7 +48,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use front_matter::{FrontMatterError, Parsed, parse};
-pub use login::{is_login_title, looks_like_login};
+pub use login::{is_headed_login, is_login_title, looks_like_login};
 pub use text::DocumentText;
 pub use wrong_page::WrongPage;
 

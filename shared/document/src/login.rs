@@ -59,6 +59,12 @@ const PASSWORDS: &[&str] = &["password", "passwort", "kennwort", "パスワー�
 /// assert!(!looks_like_login("Sign in", "The command asks for your password and stores a token."));
 /// ```
 pub fn looks_like_login(title: &str, body: &str) -> bool {
+    let has_field = |line: String| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word));
+    is_headed_login(title, body) && body.lines().map(plain).any(has_field)
+}
+
+/// Whether a page is short, and its title or its first line is "sign in" and nothing else.
+pub fn is_headed_login(title: &str, body: &str) -> bool {
     if body.chars().nth(SPARSE).is_some() {
         return false;
     }
@@ -66,10 +72,8 @@ pub fn looks_like_login(title: &str, body: &str) -> bool {
     if body.lines().any(|line| line.starts_with("```")) {
         return false;
     }
-    let lines = || body.lines().map(plain).filter(|line| !line.is_empty());
-    let first = lines().next().unwrap_or_default();
-    let asks = is_login_title(title) || is_login_title(&first);
-    asks && lines().any(|line| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word)))
+    let first = body.lines().map(plain).find(|line| !line.is_empty()).unwrap_or_default();
+    is_login_title(title) || is_login_title(&first)
 }
 
 /// Whether a title, or the name of a site beside it, is "sign in" in English, German, Japanese or Chinese, and nothing
@@ -80,9 +84,16 @@ pub fn is_login_title(title: &str) -> bool {
     parts.map(str::trim).any(|part| TITLES.iter().any(|known| is(part, known)))
 }
 
-/// A line in lower case and without the marks of a heading, a list or emphasis.
+/// A line in lower case, without the marks of a heading, a list or emphasis, and with links as their text.
 fn plain(line: &str) -> String {
-    line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '-' | '_' | '|')).to_lowercase()
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some((before, (_, after))) = rest.split_once("](").and_then(|(a, b)| Some((a, b.split_once(')')?))) {
+        text.push_str(&before.replacen('[', "", 1));
+        rest = after;
+    }
+    text.push_str(rest);
+    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '-' | '_' | '|')).to_lowercase()
 }
 
 fn is(part: &str, known: &str) -> bool {
@@ -110,6 +121,7 @@ mod tests {
             ("Kundenkonto – Anmelden", "Benutzername Passwort\n\n[Passwort vergessen?](/reset)"),
             ("用户登录 - 潮汐记录", "## 账号登录\n\n手机号\n\n密码\n\n[忘记密码](/reset)"),
             ("會員登入", "帳號\n\n密碼"),
+            ("Sign in", "[Forgot your password?](https://accounts.tidemark.example/users/password/new?locale=en)"),
         ] {
             assert!(looks_like_login(title, body), "{title}");
         }

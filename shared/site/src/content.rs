@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_document::{DocumentText, WrongPage, is_login_title};
+use ragmaker_document::{DocumentText, WrongPage, is_headed_login, is_login_title};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
@@ -67,8 +67,8 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
         return Some(challenge_error(response, None));
     }
     let is_little = markdown.chars().nth(BESIDE).is_none() && !markdown.lines().any(is_prose);
-    // Most pages have more text, and need not be read again.
-    if !is_little && wrong != Some(WrongPage::Login) {
+    // Most pages have more text, and need not be read again. What such a page says of its site may be a paragraph.
+    if !is_little && !is_headed_login(title, markdown) {
         return None;
     }
     let form = sign_in(html, &response.url);

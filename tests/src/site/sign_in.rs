@@ -27,6 +27,7 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["link"] => file!("link.html"),
         ["providers"] => file!("providers.html"),
         ["loginfmt"] => file!("loginfmt.html"),
+        ["described"] => file!("described.html"),
         ["username"] => file!("username.html"),
         ["services"] => file!("services.html"),
         ["blocked"] => file!("blocked.html"),

@@ -178,6 +178,7 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         "/members/link",
         "/members/loginfmt",
         "/members/username",
+        "/members/described",
         "/members/services",
         "/content/login-form",
         "/account",
