@@ -74,6 +74,15 @@ fn each_call_is_a_line() {
 }
 
 #[test]
+fn a_log_that_is_a_pipe_without_a_reader_is_not_waited_for() {
+    let project = Project::new();
+    project.write("a.txt", "needle\n");
+    let pipe = project.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    project.tool("read-file").args(["--path", "a.txt"]).env("RAGMAKER_LOG", &pipe).run().answer();
+}
+
+#[test]
 fn a_server_logs_each_call_once() {
     let project = Project::new();
     project.write("a.txt", "needle\n");

@@ -163,7 +163,8 @@
 //!   `/members/reference` about a password field, with one,
 //!   `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address,
 //!   `/members/providers` tells of signing in by other services; `/members/described` has a paragraph before its form;
-//!   `/members/loginfmt`, `/members/username` and `/members/services` are first steps of a sign-in, `/members/blocked` is Cloudflare's refusal
+//!   `/members/loginfmt`, `/members/username` and `/members/services` are first steps of a sign-in,
+//!   `/members/blocked` is Cloudflare's refusal
 //! - `/broken/reset`: a connection that is reset in the middle of the body
 //! - `/broken/short`: a connection that ends before the body does
 //! - `/broken/nothing`: a connection that ends before the answer begins

@@ -97,9 +97,12 @@ impl Record {
         let text = Value::Object(line).to_string() + "\n";
         let mut options = fs::OpenOptions::new();
         options.append(true).create(true);
-        // It has the paths and addresses of a person's work.
         #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // It has the paths and addresses of a person's work. A pipe without a reader is not waited for.
+            options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+        }
         let log = options.open(file);
         // One write per line: concurrent calls append whole lines.
         let _ = log.and_then(|mut log| log.write_all(text.as_bytes()));
