@@ -88,9 +88,7 @@ impl FindingKind {
             Self::DuplicateUrl => "Keep one of the entries and remove the others from the catalog.",
             Self::DuplicatePath => "Extract each url again: two entries share one file.",
             Self::DuplicateContent => "Keep one of the two: delete the other file and remove its entry.",
-            Self::Orphan => {
-                "List it with ragmaker-enrich-discovery --updates (its path and title), or delete the file."
-            }
+            Self::Orphan => "List its path and title with ragmaker-enrich-discovery --updates, or delete the file.",
             Self::Leftover => "Delete the file: a write was interrupted.",
         }
     }

@@ -223,6 +223,7 @@ impl Roots {
         let (shown, through) = (real.display(), if path == real { "" } else { ", where the path leads," });
         PATH_NOT_ALLOWED
             .error(format!("{shown}{through} is outside the directories that may be written: {}", roots.join(", ")))
+            .remedy("Write beneath one of details.roots; the user can allow another directory with RAGMAKER_ALLOWED_ROOTS=rw=DIR.")
             .detail("path", path.to_string_lossy())
             .detail("resolved", real.to_string_lossy())
             .detail("rule", "writes stay beneath the project root and the roots that are marked rw=")

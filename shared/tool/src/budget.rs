@@ -30,7 +30,7 @@ impl Offset {
             return Ok(skipped);
         }
         Err(OFFSET_BEYOND_END
-            .error(format!("there is none after the first {skipped} {units}: total is {total}"))
+            .error(format!("there are no {units} after the first {skipped}: total is {total}"))
             .detail("argument", "--offset")
             .detail("total", total))
     }

@@ -39,7 +39,7 @@ const MAX_PREVIEW: (usize, usize) = (40, 2_000);
 
 /// The interval at which a person's editor is interrupted until it returns: a signal just before it waits is lost.
 #[cfg(unix)]
-const AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+const INTERRUPT_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);
 
 /// The terminal of this process.
 pub(crate) struct Terminal {
@@ -75,7 +75,7 @@ impl Editing {
             }
             let _ = kill_process(getpid(), rustix::process::Signal::INT);
             drop(is_editing);
-            std::thread::sleep(AGAIN);
+            std::thread::sleep(INTERRUPT_INTERVAL);
         }
     }
 }
