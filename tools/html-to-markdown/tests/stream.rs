@@ -1,9 +1,11 @@
 //! Streams of pages through the executable.
 
 use std::{
+    fs,
     io::{BufRead, BufReader, Write},
     process::{Command, Output, Stdio},
     thread,
+    time::{Duration, Instant},
 };
 
 use flate2::{Compression, write::GzEncoder};
@@ -117,6 +119,29 @@ fn a_page_that_takes_too_long_is_a_record() {
         assert_eq!(record["id"], n);
         assert!(record["text"].is_string() || record["error"]["error_code"] == "PAGE_TIMEOUT", "{record}");
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_was_replaced_ends_with_its_page() {
+    let mut child = command(&["--jsonl", "--jobs", "2", "--timeout-ms", "0"]).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    let writer = thread::spawn(move || stdin.write_all(&pages(300)).map(|()| stdin));
+    let failed = (0..300).filter(|_| output.next().unwrap().unwrap().contains("PAGE_TIMEOUT")).count();
+    assert!(failed > 0);
+    let stdin = writer.join().unwrap().unwrap();
+    // The main thread, the reader of the input, and a worker for each job.
+    let status = format!("/proc/{}/status", child.id());
+    let threads =
+        || fs::read_to_string(&status).unwrap().lines().find_map(|line| line.strip_prefix("Threads:\t")?.parse().ok());
+    let until = Instant::now() + Duration::from_mins(1);
+    while threads() != Some(4) {
+        assert!(Instant::now() < until, "{:?} threads after {failed} replacements", threads());
+        thread::sleep(Duration::from_millis(20));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

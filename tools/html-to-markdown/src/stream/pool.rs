@@ -5,6 +5,7 @@ use std::{
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
     },
     thread,
@@ -37,6 +38,19 @@ struct Task {
     /// When a worker started it.
     begun: OnceLock<Instant>,
     done: SyncSender<OutputLine>,
+    /// Whether the worker has finished, or has been replaced, whichever was first.
+    is_settled: AtomicBool,
+}
+
+impl Task {
+    fn new(item: Item, done: SyncSender<OutputLine>) -> Self {
+        Self { item, begun: OnceLock::new(), done, is_settled: AtomicBool::new(false) }
+    }
+
+    /// Whether the caller is the first to settle the task.
+    fn settle(&self) -> bool {
+        !self.is_settled.swap(true, Ordering::AcqRel)
+    }
 }
 
 /// An item whose output is awaited.
@@ -63,7 +77,7 @@ impl Pool {
             for item in items {
                 let item = item.map(|item| {
                     let (done, output) = sync_channel(1);
-                    (Arc::new(Task { item, begun: OnceLock::new(), done }), output)
+                    (Arc::new(Task::new(item, done)), output)
                 });
                 let task = item.as_ref().ok().map(|(task, _)| Arc::clone(task));
                 // If the stream was aborted, the receivers are gone.
@@ -96,8 +110,10 @@ impl Pool {
                 Ok(output) => return Some(output),
                 // The task holds its sender, so only the time can run out.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    if task.begun.get().is_some_and(|begun| begun.elapsed() >= self.timeout) {
-                        return None;
+                    let is_late = task.begun.get().is_some_and(|begun| begun.elapsed() >= self.timeout);
+                    if is_late {
+                        // A worker that has just finished goes on, and sends its output at once.
+                        return if task.settle() { None } else { output.recv().ok() };
                     }
                 }
             }
@@ -105,7 +121,7 @@ impl Pool {
     }
 }
 
-/// Starts a worker, which ends with the queue.
+/// Starts a worker, which ends with the queue, or after a task that took too long.
 fn work(queue: Queue, converter: Arc<Converter>) {
     thread::spawn(move || {
         loop {
@@ -115,7 +131,11 @@ fn work(queue: Queue, converter: Arc<Converter>) {
             task.begun.get_or_init(Instant::now);
             let output = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item)))
                 .unwrap_or_else(|_| converter.failure(&task.item, &INTERNAL_ERROR.error("the conversion panicked")));
-            // The receiver is gone if the result is too late.
+            if !task.settle() {
+                // Another worker has taken the place of this one.
+                return;
+            }
+            // The receiver is gone if the stream was aborted.
             let _ = task.done.try_send(output);
         }
     });
