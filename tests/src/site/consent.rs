@@ -31,7 +31,7 @@ const CHOSEN: &str = "<style>.over { position: fixed; bottom: 0; left: 0; right:
 </script>";
 
 /// The banners, each with the name of its page.
-pub const CONSENT_BANNERS: [(&str, &str); 37] = [
+pub const CONSENT_BANNERS: [(&str, &str); 39] = [
     (
         "onetrust",
         r#"<div id="onetrust-consent-sdk"><div id="onetrust-banner-sdk" class="over" role="region" aria-label="Cookie banner"><p>We value your privacy and use cookies.</p>
@@ -237,6 +237,21 @@ pub const CONSENT_BANNERS: [(&str, &str); 37] = [
     (
         "onetrust-accept",
         r#"<div id="onetrust-consent-sdk"><div id="onetrust-banner-sdk" class="over"><p>We use cookies.</p><button id="onetrust-reject-all-handler" onclick="end('#onetrust-consent-sdk', 'accepted')">Accept all cookies</button></div></div>"#,
+    ),
+    // Its choices cannot be turned off for certain, or the button that saves them is not known.
+    (
+        "onetrust-radio",
+        r#"<div id="onetrust-consent-sdk"><div id="onetrust-banner-sdk" class="over"><p>We use cookies.</p>
+<button id="onetrust-pc-btn-handler" onclick="show('#onetrust-pc-sdk')">Cookie Settings</button></div>
+<div id="onetrust-pc-sdk" class="over" role="dialog" hidden><label><input type="checkbox" checked> Advertising</label> <label><input type="radio" checked> Vendors</label>
+<button class="save-preference-btn-handler" onclick="end('#onetrust-consent-sdk', 'accepted')">Confirm My Choices</button></div></div>"#,
+    ),
+    (
+        "onetrust-unlisted",
+        r#"<div id="onetrust-consent-sdk"><div id="onetrust-banner-sdk" class="over"><p>We use cookies.</p>
+<button id="onetrust-pc-btn-handler" onclick="show('#onetrust-pc-sdk')">Cookie Settings</button></div>
+<div id="onetrust-pc-sdk" class="over" role="dialog" hidden><label><input type="checkbox" checked> Advertising</label>
+<button onclick="end('#onetrust-consent-sdk', 'accepted')">Save preferences</button></div></div>"#,
     ),
     (
         "only-ok",

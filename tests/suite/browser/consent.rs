@@ -59,7 +59,7 @@ fn the_banners_of_the_common_platforms_are_declined() {
         assert!(text.contains("Chosen: declined.") && !text.contains("accepted"), "{name}: {text}");
     }
     // Every page is declined, or is one of those below.
-    assert_eq!(CONSENT_BANNERS.len(), DECLINED.len() + 6);
+    assert_eq!(CONSENT_BANNERS.len(), DECLINED.len() + 8);
 }
 
 #[test]
@@ -70,6 +70,12 @@ fn banners_that_cannot_be_declined_are_reported() {
         assert_eq!(run.answer()["consent"], json!({"outcome": "no-refusal", "platform": platform}), "{name}");
         let text = says(&visitor);
         assert!(!text.contains("Chosen") && text.contains("cookies"), "{name}: {text}");
+    }
+    for name in ["onetrust-radio", "onetrust-unlisted"] {
+        let run = visitor.navigate(&format!("/consent/{name}")).arg(DISMISS).run();
+        let expected = json!({"outcome": "no-refusal", "platform": "OneTrust", "clicked": ["Cookie Settings"]});
+        assert_eq!(run.answer()["consent"], expected, "{name}");
+        assert!(!says(&visitor).contains("Chosen"), "{name}");
     }
     let run = visitor.navigate("/consent/stays").arg(DISMISS).run();
     assert_eq!(

@@ -72,6 +72,8 @@ const REFUSE = new RegExp([
 ].join("|"), "i");
 const ACCEPT = /\b(accept|agree|allow|consent|ok|okay|got it|understand|akzeptieren|zustimmen|annehmen|erlauben|accepter|j['’]accepte|autoriser|aceptar|permitir|accetta|consenti|aceitar|accepteren|toestaan|akceptuj|godkänn|tillad|godta|hyväksy|přijmout|souhlas)|同意する|同意$|接受|동의/i;
 const CHOICES = /\b(more options|manage|settings|preferences|customi[sz]e|options|choices|einstellungen|anpassen|paramétrer|personnaliser|gérer|configurar|personalizar|gestisci|personalizza|instellingen)\b/i;
+// The names of buttons that save the choices as they are.
+const SAVE = /\b(save|confirm|submit|apply|speichern|bestätigen|übernehmen|enregistrer|sauvegarder|valider|confirmer|guardar|confirmar|aplicar|salva|salvar|conferma|applica|opslaan|bewaren|bevestigen)\b/i;
 const ABOUT = /\bcookies?\b|\bgdpr\b|\bccpa\b|\bdsgvo\b|\brgpd\b|tracking technolog|personal(ised|ized) ad|consent to|your privacy|datenschutz|vie privée|クッキー|个人信息|쿠키/i;
 
 const all = roots(document);
@@ -149,7 +151,9 @@ const step = ({ platform, boxes, parts: [refuse, choices, save] }) => {
   if (button !== undefined) return click(button, "refused", platform);
   const saving = named(save).find(isSafe);
   if (saving !== undefined && turnedOff(boxes)) return click(saving, "refused", platform);
-  const more = platform === "dialog" ? undefined : named(choices).find(isSafe) ?? buttons.find((each) => isSafe(each) && CHOICES.test(labelOf(each)));
+  // Saving what is not off would accept.
+  const opens = (each) => isSafe(each) && !SAVE.test(labelOf(each)) && (save === "" || !each.matches(save));
+  const more = platform === "dialog" ? undefined : named(choices).find(opens) ?? buttons.find((each) => opens(each) && CHOICES.test(labelOf(each)));
   return more === undefined ? { platform, label: null, did: null } : click(more, "opened", platform);
 };
 // Whether the page has stored an answer that `pattern` matches.
