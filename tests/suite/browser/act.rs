@@ -250,6 +250,16 @@ fn changes_by_act_are_visible_to_later_calls() {
 }
 
 #[test]
+fn a_repeated_step_ends_with_the_time_and_the_page_stays() {
+    let visitor = Visitor::with_browser();
+    let steps = json!([{"click": "Button 1"}, {"click": "Button 0", "until": 500}]).to_string();
+    let run = visitor.act("/act/buttons/2", &steps).args(["--timeout", "6"]).run();
+    let details = &run.error("TIMEOUT")["details"];
+    assert!(details["times"].as_u64() > Some(1) && details["done"] == json!(["clicked Button 1"]), "{details}");
+    assert_eq!(visitor.look().run().answer()["total"], 2);
+}
+
+#[test]
 fn a_failed_step_is_reported_with_the_steps_before() {
     let visitor = Visitor::with_browser();
     let failed = |steps: &Value, code: &str| {

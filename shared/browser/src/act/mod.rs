@@ -225,21 +225,31 @@ pub(crate) trait TakeSteps: StepTarget {
     /// Takes a step as often as requested.
     fn repeat(&mut self, step: &Step) -> Result<String, StepError> {
         let Some(until) = step.until else { return self.once(&step.action, None) };
-        let (mut times, mut line) = (0, String::new());
+        let mut times = 0_u64;
+        match self.repeat_until(until, &step.action, &mut times) {
+            // The time ended within a command. The page answers, so it stays.
+            Err(StepError::Command(_)) if times > 0 && Instant::now() >= self.until() => Err(expired(times)),
+            repeated => repeated,
+        }
+    }
+
+    /// Takes an action again and again, and counts how many times.
+    fn repeat_until(&mut self, until: Repetition, action: &Action, times: &mut u64) -> Result<String, StepError> {
+        let mut line = String::new();
         let mut length = self.length()?;
         loop {
-            let patience = (times > 0).then_some(limits::REMOVAL_TIMEOUT);
-            match self.once(&step.action, patience) {
+            let patience = (*times > 0).then_some(limits::REMOVAL_TIMEOUT);
+            match self.once(action, patience) {
                 Ok(done) => line = done,
                 // The repeated step has loaded everything.
-                Err(StepError::Step(error)) if times > 0 && perform::is_about_an_element(&error) => {
-                    return Ok(format!("{line}, {} until it was gone", counted(times)));
+                Err(StepError::Step(error)) if *times > 0 && perform::is_about_an_element(&error) => {
+                    return Ok(format!("{line}, {} until it was gone", counted(*times)));
                 }
                 Err(error) => return Err(error),
             }
-            times += 1;
+            *times += 1;
             match until {
-                Repetition::Times(most) if times >= most => return Ok(format!("{line}, {}", counted(times))),
+                Repetition::Times(most) if *times >= most => return Ok(format!("{line}, {}", counted(*times))),
                 Repetition::Times(_) => {}
                 Repetition::Rest => {
                     let mut grown = self.length()?;
@@ -249,14 +259,13 @@ pub(crate) trait TakeSteps: StepTarget {
                         grown = self.length()?;
                     }
                     if grown <= length {
-                        return Ok(format!("{line}, {} until the text stopped changing", counted(times)));
+                        return Ok(format!("{line}, {} until the text stopped changing", counted(*times)));
                     }
                     length = grown;
                 }
             }
             if Instant::now() >= self.until() {
-                let error = TIMEOUT.error(format!("the timeout expired after {} of a step", counted(times)));
-                return Err(error.detail("times", times).into());
+                return Err(expired(*times));
             }
         }
     }
@@ -464,6 +473,15 @@ impl StepTarget for Actor<'_, '_> {
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         self.give_files(locator, files)
     }
+}
+
+/// The error of a repeated step whose time is over.
+fn expired(times: u64) -> StepError {
+    let error = TIMEOUT.error(format!("the timeout expired after {} of a step", counted(times)));
+    error
+        .remedy("Give a number of times, or a longer --timeout; the page stays as it is.")
+        .detail("times", times)
+        .into()
 }
 
 fn counted(times: u64) -> String {
