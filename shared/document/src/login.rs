@@ -4,6 +4,8 @@
 //! the rule is narrow: the title or the first line is "sign in" and nothing else, and the text is short and has the
 //! label of a password field.
 
+use crate::sections::plain;
+
 /// The maximum number of characters of a page that is only a form.
 const SPARSE: usize = 800;
 
@@ -60,7 +62,7 @@ const PASSWORDS: &[&str] = &["password", "passwort", "kennwort", "パスワー�
 /// ```
 pub fn looks_like_login(title: &str, body: &str) -> bool {
     let has_field = |line: String| is_label(&line) && PASSWORDS.iter().any(|word| line.contains(word));
-    is_headed_login(title, body) && body.lines().map(plain).any(has_field)
+    is_headed_login(title, body) && body.lines().map(normalized).any(has_field)
 }
 
 /// Whether a page is short, and its title or its first line is "sign in" and nothing else.
@@ -72,28 +74,22 @@ pub fn is_headed_login(title: &str, body: &str) -> bool {
     if body.lines().any(|line| line.starts_with("```")) {
         return false;
     }
-    let first = body.lines().map(plain).find(|line| !line.is_empty()).unwrap_or_default();
+    let first = body.lines().map(normalized).find(|line| !line.is_empty()).unwrap_or_default();
     is_login_title(title) || is_login_title(&first)
 }
 
 /// Whether a title, or the name of a site beside it, is "sign in" in English, German, Japanese or Chinese, and nothing
 /// else.
 pub fn is_login_title(title: &str) -> bool {
-    let title = plain(title);
+    let title = normalized(title);
     let parts = title.split(['|', '–', '—', '·', '｜', ':', '：', '«', '»']).flat_map(|part| part.split(" - "));
     parts.map(str::trim).any(|part| TITLES.iter().any(|known| is(part, known)))
 }
 
-/// A line in lower case, without the marks of a heading, a list or emphasis, and with links as their text.
-fn plain(line: &str) -> String {
-    let mut text = String::new();
-    let mut rest = line;
-    while let Some((before, (_, after))) = rest.split_once("](").and_then(|(a, b)| Some((a, b.split_once(')')?))) {
-        text.push_str(&before.replacen('[', "", 1));
-        rest = after;
-    }
-    text.push_str(rest);
-    text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '#' | '*' | '-' | '_' | '|')).to_lowercase()
+/// A line in lower case, without the marks of a heading, a list, links or emphasis.
+fn normalized(line: &str) -> String {
+    let is_mark = |c: char| c.is_whitespace() || matches!(c, '#' | '*' | '-' | '_' | '|');
+    plain(line).trim_matches(is_mark).to_lowercase()
 }
 
 fn is(part: &str, known: &str) -> bool {

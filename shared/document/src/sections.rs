@@ -130,7 +130,7 @@ fn anchor(raw: &str) -> (String, Option<String>) {
 }
 
 /// `text` without the marks of links, emphasis and code.
-fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut rest = text;
     while let Some(open) = rest.find('[') {
