@@ -196,6 +196,10 @@ impl Tool for Args {
         let mut page = convert(&html, &options).map_err(|error| refusal(&error))?;
         if self.text {
             page.markdown = plain_text(&page.markdown, self.width.map_or(80, NonZeroUsize::get));
+            // A picture without a description is Markdown, but no text.
+            if page.markdown.trim().is_empty() {
+                return Err(refusal(&Conversion::EmptyContent));
+            }
         }
         let (mut answer, page) = self.answer(page, charset.name());
         match destination {

@@ -208,6 +208,7 @@ fn input_that_is_not_a_page_is_an_error() {
     assert_eq!(refused(&["--path", &path("")], b""), (1, "IS_A_DIRECTORY".into()));
     assert_eq!(refused(&[], b""), (1, "EMPTY_CONTENT".into()));
     assert_eq!(refused(&["--whole"], b"<script>alert(1)</script><style>p{}</style> "), (1, "EMPTY_CONTENT".into()));
+    assert_eq!(refused(&["--whole", "--text"], b"<img src=a alt=''>"), (1, "EMPTY_CONTENT".into()));
     assert_eq!(refused(&[], b"%PDF-1.7 ..."), (1, "NOT_TEXT".into()));
     let noise: Vec<u8> = (0..9000_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     assert_eq!(refused(&[], &noise), (1, "NOT_TEXT".into()));
