@@ -103,8 +103,11 @@ pub(crate) fn holds_sign_ins(file: &File) -> bool {
         return begins_with_sign_ins(&head);
     }
     let pages = self::head(file, DATABASE_HEAD);
-    let has = |part: &str| pages.windows(part.len()).any(|window| window == part.as_bytes());
-    SIGN_IN_TABLES.iter().any(|table| has(table))
+    SIGN_IN_TABLES.iter().any(|table| contains(&pages, table))
+}
+
+fn contains(bytes: &[u8], part: &str) -> bool {
+    bytes.windows(part.len()).any(|window| window == part.as_bytes())
 }
 
 /// The first `length` bytes of `file`, or all of it.
@@ -136,7 +139,7 @@ fn begins_with_sign_ins(head: &[u8]) -> bool {
             && head.contains(&b'\t');
     }
     let dense: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let has = |part: &str| dense.windows(part.len()).any(|window| window == part.as_bytes());
+    let has = |part: &str| contains(&dense, part);
     let starts = |part: &str| dense.starts_with(part.as_bytes());
     let is_cookie = || has("\"value\":") && (has("\"domain\":") || starts("{\"cookies\":[{\"name\":"));
     (starts("{\"cookies\":[{") && is_cookie())

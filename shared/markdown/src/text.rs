@@ -33,14 +33,13 @@ pub fn plain_text(markdown: &str, width: usize) -> String {
 /// Replaces a node that `html2text` does not show, or marks as what it is not.
 fn show_as_text<'a>(arena: &'a Arena<'a>, node: Node<'a>) {
     let text = |text: String| NodeValue::Text(text.into());
-    let value = node.data().value.clone();
-    let value = match value {
+    let value = match &node.data().value {
         // A link to a place on the same page leads nowhere from a terminal.
-        NodeValue::Link(link) if link.url.starts_with('#') => return unwrap(node),
+        NodeValue::Link(link) if link.url.starts_with('#') => return replace_by_children(node),
         NodeValue::FootnoteDefinition(footnote) => {
             let first = node.first_child().filter(|child| matches!(child.data().value, NodeValue::Paragraph));
             first.unwrap_or(node).prepend(arena.alloc(text(format!("[^{}]: ", footnote.name)).into()));
-            return unwrap(node);
+            return replace_by_children(node);
         }
         NodeValue::FootnoteReference(footnote) => text(format!("[^{}]", footnote.name)),
         // As an element of its own, it would get the marks of code in a line.
@@ -62,7 +61,7 @@ fn show_as_text<'a>(arena: &'a Arena<'a>, node: Node<'a>) {
 }
 
 /// Puts what is in a node in its place.
-fn unwrap(node: Node<'_>) {
+fn replace_by_children(node: Node<'_>) {
     while let Some(child) = node.first_child() {
         node.insert_before(child);
     }

@@ -227,7 +227,7 @@ pub(crate) trait TakeSteps: StepTarget {
         let Some(until) = step.until else { return self.once(&step.action, None) };
         let mut times = 0_u64;
         match self.repeat_until(until, &step.action, &mut times) {
-            // The time ended within a command. The page answers, so it stays.
+            // The time ended within a command. The page is read next, which tells whether it answers.
             Err(StepError::Command(_)) if times > 0 && Instant::now() >= self.until() => Err(expired(times)),
             repeated => repeated,
         }

@@ -203,8 +203,8 @@ pub(super) struct Model {
     /// For each kind of page, a classifier against the others.
     pub(super) kinds: Vec<Forest>,
     pub(super) of_page: Grid,
-    /// The model of articles, and that of all other kinds. Only of articles there are collections besides the one of
-    /// seven kinds. What is learned from them makes articles better and other kinds worse (docs/benchmarks.md).
+    /// The model of articles, and that of all other kinds. Two of the three collections of training pages consist of
+    /// articles. What is learned from them makes articles better and other kinds worse (docs/benchmarks.md).
     articles: BlockModel,
     others: BlockModel,
     /// How probable it is that a choice with this expected F1 has an F1 over 0.9: points, with rising expected F1.
