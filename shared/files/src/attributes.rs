@@ -38,3 +38,46 @@ pub(crate) fn copy_attributes(from: impl AsFd, to: impl AsFd) -> io::Result<()> 
 fn is_left_out(errno: Errno) -> bool {
     [Errno::NOTSUP, Errno::NOSYS, Errno::PERM, Errno::ACCESS].contains(&errno)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use rustix::fs::{getxattr, setxattr};
+
+    use super::*;
+
+    #[test]
+    fn attributes_are_copied_with_any_bytes_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::write(at("from"), "").unwrap();
+        fs::write(at("to"), "").unwrap();
+        let set = |file, name, value: &[u8]| setxattr(at(file), name, value, XattrFlags::empty());
+        if set("from", "user.note", b"\0new").is_err() {
+            // The file system keeps none.
+            return;
+        }
+        set("from", "user.empty", b"").unwrap();
+        set("to", "user.note", b"old and longer").unwrap();
+        set("to", "user.own", b"own").unwrap();
+        copy_attributes(File::open(at("from")).unwrap(), File::open(at("to")).unwrap()).unwrap();
+        let get = |name| {
+            let mut value = vec![0; 100];
+            let length = getxattr(at("to"), name, value.as_mut_slice()).unwrap();
+            value.truncate(length);
+            value
+        };
+        assert_eq!(
+            (get("user.note"), get("user.empty"), get("user.own")),
+            (b"\0new".to_vec(), vec![], b"own".to_vec())
+        );
+    }
+
+    #[test]
+    fn a_file_system_without_attributes_is_no_error_but_a_broken_one_is() {
+        let leaves_out = [Errno::NOTSUP, Errno::NOSYS, Errno::PERM, Errno::ACCESS];
+        assert!(leaves_out.into_iter().all(is_left_out));
+        assert!(![Errno::IO, Errno::NOSPC, Errno::DQUOT, Errno::ROFS].into_iter().any(is_left_out));
+    }
+}

@@ -56,3 +56,65 @@ impl Catalogued {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_catalog_its_documents_and_the_reports_are_open() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
+        let folder = top.join("kb");
+        for file in ["kb/cache/documents/a.md", "kb/cache/b.md", "kb/cache/reports/r.jsonl", "kb/notes.md", "secret"] {
+            fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            fs::write(top.join(file), "").unwrap();
+        }
+        fs::create_dir_all(folder.join("cache/reports/deep")).unwrap();
+        fs::create_dir_all(folder.join("private")).unwrap();
+        let outside = top.join("secret");
+        let listed = ["documents/a.md", "../../secret", "none.md", outside.to_str().unwrap()];
+        let listed = listed.map(|path| format!("{{\"path\": {path:?}}}")).join(",");
+        fs::write(folder.join("cache/catalog.json"), format!("{{\"documents\": [{listed}]}}")).unwrap();
+        #[cfg(unix)]
+        for link in ["kb/cache/link.md", "kb/cache/reports/link"] {
+            std::os::unix::fs::symlink(&outside, top.join(link)).unwrap();
+        }
+        // The folder of the catalog is a knowledge base, too.
+        for start in [folder.clone(), folder.join("cache")] {
+            let catalogued = Catalogued::of(&start);
+            assert_eq!(catalogued.folder(), start);
+            for open in [
+                "cache",
+                "cache/catalog.json",
+                "cache/documents",
+                "cache/documents/a.md",
+                "cache/reports/r.jsonl",
+                "cache/none.md",
+            ] {
+                assert!(catalogued.opens(&folder.join(open)), "{open}");
+            }
+            for closed in ["cache/b.md", "notes.md", "private", "cache/reports/deep", "../secret"] {
+                assert!(!catalogued.opens(&folder.join(closed)), "{closed}");
+            }
+            #[cfg(unix)]
+            assert!(
+                !catalogued.opens(&folder.join("cache/link.md"))
+                    && !catalogued.opens(&folder.join("cache/reports/link"))
+            );
+            assert_eq!(catalogued.opens(&folder), start == folder);
+            assert!(!catalogued.opens(&top) && !catalogued.opens(&outside));
+        }
+    }
+
+    #[test]
+    fn a_catalog_that_cannot_be_read_opens_no_document() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = ragmaker_fs::canonicalize(temp.path()).unwrap();
+        fs::write(folder.join("a.md"), "").unwrap();
+        for catalog in ["", "{", "[]", "{\"documents\": 1}", "{\"documents\": [{\"path\": 1}, {}]}"] {
+            fs::write(folder.join("catalog.json"), catalog).unwrap();
+            assert!(!Catalogued::of(&folder).opens(&folder.join("a.md")), "{catalog}");
+        }
+    }
+}

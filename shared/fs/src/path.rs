@@ -52,3 +52,39 @@ pub fn is_same_name(one: &str, other: &str) -> bool {
 pub fn starts_with_name(name: &str, start: &str) -> bool {
     name.get(..start.len()).is_some_and(|begin| is_same_name(begin, start))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_as_the_file_system_compares_them() {
+        assert!(is_same_name(".env", ".env") && !is_same_name(".env", ".env2") && !is_same_name("", ".env"));
+        assert_eq!(is_same_name(".ENV", ".env"), IGNORES_CASE);
+        assert!(
+            starts_with_name(".env.local", ".env") && starts_with_name("a", "") && !starts_with_name(".en", ".env")
+        );
+        assert_eq!(starts_with_name(".Env.local", ".env"), IGNORES_CASE);
+        // A character that is cut at the length of the start is not the start.
+        assert!(!starts_with_name("id\u{e9}", "id_") && !starts_with_name("\u{6f6e}", "a"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_canonical_path_has_no_links_and_a_volume_is_that_of_the_target() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = canonicalize(folder.path()).unwrap();
+        std::fs::create_dir(top.join("a")).unwrap();
+        for (target, link) in [("a", "link"), ("/dev", "device"), ("none", "dangling")] {
+            std::os::unix::fs::symlink(target, top.join(link)).unwrap();
+        }
+        assert_eq!(canonicalize(top.join("link/../link/.")).unwrap(), top.join("a"));
+        assert_eq!(volume(&top.join("link")).unwrap(), volume(&top).unwrap());
+        assert_eq!(volume(&top.join("device")).unwrap(), volume(Path::new("/dev")).unwrap());
+        for error in [canonicalize(top.join("dangling")).unwrap_err(), volume(&top.join("dangling")).unwrap_err()] {
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        }
+        let own = std::fs::metadata(&top).unwrap();
+        assert_eq!((owner_id(&own), is_root()), (user_id(), user_id() == Some(0)));
+    }
+}

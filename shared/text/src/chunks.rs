@@ -67,3 +67,45 @@ impl<'a, D: Decode> Chunks<'a, D> {
         self.decoder.lossy()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Encoding, Unicode};
+
+    /// The pieces of `bytes[start..end]` without `skip` characters, and whether some of it was invalid.
+    fn pieces(bytes: &[u8], (start, end): (u64, u64), skip: u64) -> (Vec<String>, bool) {
+        let source = ByteSource::Memory(bytes.to_vec());
+        let mut chunks = Chunks::new(&source, start, end, skip, Encoding::Unicode(Unicode::Utf8).decoder());
+        let mut pieces = vec![];
+        while let Some(piece) = chunks.next().unwrap() {
+            pieces.push(piece.to_owned());
+        }
+        (pieces, chunks.lossy())
+    }
+
+    #[test]
+    fn a_character_across_two_blocks_is_one_and_no_piece_is_empty() {
+        let text = format!("a{}", "\u{6f6e}".repeat(BLOCK));
+        let end = text.len() as u64;
+        let (all, lossy) = pieces(text.as_bytes(), (0, end), 0);
+        assert_eq!((all.len(), all.concat() == text, lossy), (4, true, false));
+        // Both more and less than the characters of a block are skipped.
+        for skip in [0, 1, 5, BLOCK as u64 - 1, BLOCK as u64, BLOCK as u64 + 1] {
+            let (all, _) = pieces(text.as_bytes(), (0, end), skip);
+            assert!(all.iter().all(|piece| !piece.is_empty()));
+            assert_eq!(all.concat().chars().count() as u64, BLOCK as u64 + 1 - skip, "{skip}");
+        }
+    }
+
+    #[test]
+    fn a_part_ends_where_it_is_to_end_or_where_the_source_ends() {
+        assert_eq!(pieces(b"012345", (1, 4), 1).0, ["23"]);
+        assert_eq!(pieces(b"012345", (4, 99), 0).0, ["45"]);
+        for (range, skip) in [((3, 3), 0), ((5, 2), 0), ((9, 12), 0), ((0, 6), 6), ((0, 6), u64::MAX)] {
+            assert!(pieces(b"012345", range, skip).0.is_empty(), "{range:?} {skip}");
+        }
+        // A character that the end cuts is invalid.
+        assert_eq!(pieces("\u{6f6e}".as_bytes(), (0, 2), 0), (vec!["\u{fffd}".to_owned()], true));
+    }
+}

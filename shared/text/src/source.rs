@@ -76,3 +76,49 @@ fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 fn read_once(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use super::*;
+
+    /// A file with `bytes`, open for writing and reading.
+    fn file(name: &str, bytes: &[u8]) -> (File, std::path::PathBuf) {
+        let path = env::temp_dir().join(format!("ragmaker-text-{}-{name}", process::id()));
+        fs::write(&path, bytes).unwrap();
+        (File::options().read(true).write(true).open(&path).unwrap(), path)
+    }
+
+    #[test]
+    fn a_file_and_memory_are_read_alike() {
+        let (opened, path) = file("alike", b"12345");
+        for source in [ByteSource::file(opened).unwrap(), ByteSource::Memory(b"12345".to_vec())] {
+            let read = |offset, length| {
+                let mut buffer = vec![0; length];
+                let count = source.read_at(offset, &mut buffer).unwrap();
+                buffer.truncate(count);
+                buffer
+            };
+            assert_eq!((read(0, 2), read(3, 9), read(0, 0)), (b"12".to_vec(), b"45".to_vec(), vec![]));
+            assert_eq!((read(5, 1), read(6, 1), read(u64::MAX, 1)), (vec![], vec![], vec![]));
+            assert_eq!((source.size(), source.buffer(3).len(), source.buffer(9).len()), (5, 3, 5));
+        }
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_changes_is_read_to_its_size_at_opening() {
+        let (opened, path) = file("changes", b"123");
+        let writer = opened.try_clone().unwrap();
+        let source = ByteSource::file(opened).unwrap();
+        fs::write(&path, b"123456").unwrap();
+        let mut buffer = [0; 9];
+        assert_eq!(source.read_at(0, &mut buffer).unwrap(), 3);
+        assert!(source.check_not_truncated().is_ok());
+        writer.set_len(1).unwrap();
+        assert_eq!(source.read_at(0, &mut buffer).unwrap(), 1);
+        assert_eq!(source.check_not_truncated().unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
+        fs::remove_file(path).unwrap();
+    }
+}

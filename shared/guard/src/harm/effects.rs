@@ -39,3 +39,30 @@ pub(super) fn of(name: &str) -> impl Iterator<Item = &'static str> {
     let lists = [(deletes(name), "it deletes files"), (is_fetcher(name), NETWORK), (is_interpreter(name), PROGRAM)];
     lists.into_iter().filter(|(is, _)| *is).map(|(_, does)| does).chain(kinds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_told_each_effect_of_a_program_once() {
+        for (name, effects) in [
+            ("rm", &["it deletes files"][..]),
+            ("curl", &[NETWORK]),
+            ("python3", &[PROGRAM]),
+            ("rsync", &["it changes files", NETWORK]),
+            ("sudo", &["it runs as another user"]),
+            ("eval", &[PROGRAM]),
+            ("cat", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(of(name).collect::<Vec<_>>(), effects, "{name}");
+        }
+    }
+
+    #[test]
+    fn no_program_that_needs_no_approval_has_an_effect() {
+        let listed = KINDS.iter().flat_map(|(_, names)| *names).filter(|name| crate::programs::is_listed(name));
+        assert_eq!(listed.collect::<Vec<_>>(), Vec::<&&str>::new());
+    }
+}

@@ -312,3 +312,64 @@ impl CommandInTree<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::options::{self, Entry, Operands},
+        *,
+    };
+    use crate::{Scope, word};
+
+    /// The rule that refuses a command of Git in a folder without a repository.
+    fn refuses(line: &str) -> Option<&'static str> {
+        let (_folder, scope) = Scope::of_project(&["a.md"]);
+        let cwds = [scope.cwd().to_path_buf()];
+        let context = CommandContext { cwds: &cwds, scope: &scope };
+        let words = word::split(line).unwrap();
+        let entry = Entry { options: "-p -L: --format: --stat", operands: Operands::Text };
+        let parsed = options::parse("git", &entry, &words[1..], &context).unwrap();
+        let call = Call { name: &words[0].text, parsed: &parsed, is_literal: false };
+        check(&call, &context).err().map(|reason| reason.rule)
+    }
+
+    #[test]
+    fn a_file_with_keys_is_refused_by_its_name_in_any_revision() {
+        for line in [
+            "show HEAD:.env",
+            "show HEAD:api/.env",
+            "diff a.md HEAD~1:.env..HEAD:a.md",
+            "diff HEAD:a.md..HEAD:.env",
+            "cat-file HEAD:.env",
+            "show :0:.env",
+            "log -L 1,9:api/.env",
+            "log -p -- ':(top).env'",
+            "log ':(glob)**/.env'",
+            "ls-tree HEAD:.env",
+        ] {
+            assert_eq!(refuses(line), Some("secret"), "{line}");
+        }
+        for line in ["show HEAD:a.md", "log -p", "log -L 1,9:a.md", "show HEAD:env", "log --stat"] {
+            assert_eq!(refuses(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_format_that_prints_objects_is_refused() {
+        assert_eq!(refuses("for-each-ref --format='%(raw)'"), Some("secret"));
+        assert_eq!(refuses("tag --format '%(contents) %(raw:size)'"), Some("secret"));
+        assert_eq!(refuses("branch --format='%(refname)'"), None);
+        assert_eq!(refuses("log --format=raw"), None);
+    }
+
+    #[test]
+    fn names_that_git_prints_are_checked_with_their_folders_and_revisions() {
+        let of = |names: &[&str]| no_secret("grep", &names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let reason = of(&["a.md", "HEAD~1:api/.env"]).unwrap_err();
+        assert_eq!(
+            (reason.rule, reason.text.as_str()),
+            ("secret", "git grep prints HEAD~1:api/.env, which may hold keys or passwords")
+        );
+        assert!(of(&["M", "a.md", "env", ".env.d/a.md"]).is_ok() && of(&[]).is_ok());
+    }
+}

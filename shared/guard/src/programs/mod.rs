@@ -54,7 +54,15 @@ pub(crate) fn check<'w>(words: &'w [Word], context: &CommandContext<'_>) -> Resu
     }
     let name = SYSTEM.iter().find_map(|folder| first.text.strip_prefix(folder)).unwrap_or(&first.text);
     if let Some(rest) = special::unwrapped(name, arguments)? {
-        return check(rest, context);
+        return Ok(match check(rest, context)? {
+            // `timeout 5 cd src` starts a program, which some systems have, and does not change the directory.
+            Allowed::Directories(after) => {
+                let mut possible = context.cwds.to_vec();
+                possible.extend(after.into_iter().filter(|folder| !context.cwds.contains(folder)));
+                Allowed::Directories(possible)
+            }
+            line @ Allowed::Line(_) => line,
+        });
     }
     if let Some(line) = special::shell_line(name, arguments) {
         return Ok(Allowed::Line(line));
@@ -98,4 +106,66 @@ pub(crate) fn is_listed(name: &str) -> bool {
 /// The reason for refusing an argument.
 fn refused(program: &str, word: &Word) -> Reason {
     Reason::new("option", format!("{program} with {:?}", word.text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::word;
+
+    /// The result for a line in a project with the folder `src`: `line`, `stays`, `src`, or the rule that refuses it.
+    fn checked(line: &str) -> String {
+        let (_folder, scope) = Scope::of_project(&["src/a.md", ".env"]);
+        let cwds = [scope.cwd().to_path_buf()];
+        match check(&word::split(line).unwrap(), &CommandContext { cwds: &cwds, scope: &scope }) {
+            Ok(Allowed::Line(line)) => line.to_owned(),
+            Ok(Allowed::Directories(folders)) if folders == cwds => "stays".to_owned(),
+            Ok(Allowed::Directories(folders)) => {
+                let names = folders.iter().map(|folder| folder.strip_prefix(&cwds[0]).unwrap().to_str().unwrap());
+                names.collect::<Vec<_>>().join("|")
+            }
+            Err(reason) => reason.rule.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_program_is_known_by_its_name_or_its_path_in_the_system() {
+        for line in ["cat src/a.md", "/bin/cat src/a.md", "/usr/bin/git --version", "timeout 5 nice ls src", "ls -l"] {
+            assert_eq!(checked(line), "stays", "{line}");
+        }
+        for line in [
+            "./cat src/a.md",
+            "/tmp/cat src/a.md",
+            "/bin/../tmp/cat src/a.md",
+            "/usr/bin/local/cat src/a.md",
+            "~/cat src/a.md",
+            "c?t src/a.md",
+            "PATH=. cat src/a.md",
+            "timeout 5 rm src/a.md",
+            "rm src/a.md",
+            "Cat src/a.md",
+            "''",
+            // No such program is the builtin that changes the directory.
+            "/bin/cd src",
+        ] {
+            assert_eq!(checked(line), "program", "{line}");
+        }
+        assert_eq!((checked(""), checked("env PATH=. cat src/a.md")), ("syntax".to_owned(), "option".to_owned()));
+    }
+
+    #[test]
+    fn the_directory_after_a_command_and_the_line_of_a_shell_are_returned() {
+        assert_eq!(checked("cd src"), "src");
+        assert_eq!(checked("timeout 5 bash -c 'rm x'"), "rm x");
+        // In another process, it does not change the directory of the line.
+        assert_eq!(checked("timeout 5 cd src"), "|src");
+    }
+
+    #[test]
+    fn a_file_with_keys_is_refused_whatever_program_reads_it() {
+        for line in ["cat .env", "sed -n p .env", "awk 1 .env", "find .env", "git diff -- .env", "timeout 5 head .env"]
+        {
+            assert!(["path", "secret"].contains(&checked(line).as_str()), "{line}");
+        }
+    }
 }

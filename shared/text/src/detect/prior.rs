@@ -59,3 +59,35 @@ impl Prior {
         self.likely.contains(&encoding)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locale_favours_the_encodings_of_its_language() {
+        for (locale, favoured, other) in [
+            ("ja_JP.UTF-8", EUC_JP, GBK),
+            ("ja", SHIFT_JIS, EUC_KR),
+            ("zh_TW.UTF-8", BIG5, GBK),
+            ("zh_HK", BIG5, GBK),
+            ("zh_CN.UTF-8", GBK, BIG5),
+            ("ko_KR@euro", EUC_KR, SHIFT_JIS),
+            ("uk_UA", KOI8_U, WINDOWS_1250),
+            ("sr@latin", WINDOWS_1251, WINDOWS_1250),
+        ] {
+            let prior = Prior::of_locale(locale);
+            assert!(prior.favours(favoured) && !prior.favours(other), "{locale}");
+        }
+        for none in ["", "C", "POSIX", "en_US.UTF-8", "jav", "_JP", "JA_JP"] {
+            assert!(Prior::of_locale(none).likely.is_empty(), "{none}");
+        }
+    }
+
+    #[test]
+    fn the_encoding_of_another_file_is_added_unless_it_is_unicode() {
+        let prior = Prior::of_locale("ja").with(Encoding::Legacy(GBK)).with(Encoding::Unicode(crate::Unicode::Utf8));
+        assert!(prior.favours(GBK) && prior.favours(SHIFT_JIS));
+        assert_eq!(prior.likely.len(), 3);
+    }
+}

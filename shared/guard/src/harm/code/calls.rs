@@ -5,9 +5,13 @@ use super::{
     Reader,
     functions::{COPY, DELETE, IMPORT, MOVE, OPEN, RUN, SAME, WRITE, WRITE_SELF, evaluates, is_of_module},
     imports::module_name,
-    tokens::Language,
+    tokens::{Language, Token},
     value::Value,
 };
+
+/// The letters and signs of the modes in which files are opened, and those with which they are written.
+const MODE: &str = "rwaxcbtsenU+<>";
+const WRITING: [char; 6] = ['w', 'a', 'x', 'c', '+', '>'];
 
 impl Reader<'_, '_, '_> {
     /// The value of a call, whose effect is examined. `of` is the value whose method it is.
@@ -134,13 +138,23 @@ impl Reader<'_, '_, '_> {
             value.texts.iter().for_each(|line| self.inspector.inner(line, &[]));
             return;
         }
-        for command in self.term().texts {
+        for command in self.target().texts {
             let words: Vec<_> = command.split_whitespace().map(str::to_owned).collect();
             if super::super::downloads::reads_program(&words) {
                 value.texts.iter().for_each(|line| self.inspector.given_program(&words, line));
             }
             self.inspector.inner(&command, &[]);
         }
+    }
+
+    /// The file or the command after `>` or `|` of awk, which may be several terms.
+    pub(super) fn target(&mut self) -> Value {
+        let mut value = self.term();
+        while matches!(self.token(0), Some(Token::Text(_) | Token::Name(_))) {
+            let next = self.term();
+            value = value.joined(next, "");
+        }
+        value
     }
 
     fn deletes(&mut self, path: &str) {
@@ -153,9 +167,14 @@ impl Reader<'_, '_, '_> {
     /// A file is opened: `open(path, "w")`, `path.open("w")`, or `open(F, ">", path)` in Perl.
     fn opens(&mut self, arguments: &[Value], of: Option<Value>) {
         let all: Vec<_> = of.into_iter().chain(arguments.iter().cloned()).flat_map(|value| value.texts).collect();
-        let is_mode = |text: &&String| text.len() <= 3 && text.contains(['w', 'a', 'x', '+', '>']);
-        let writes = all.iter().any(|text| is_mode(&text) || text.starts_with('>'));
-        for path in all.iter().filter(|text| writes && !is_mode(text)) {
+        let is_mode = |(at, text): &(usize, &String)| {
+            // `>a` is a mode and a path.
+            let has_path = text.starts_with('>') && !text.ends_with('>');
+            let is_short = *at > 0 && text.len() <= 3 && text.contains(WRITING);
+            is_short && !has_path && text.chars().all(|c| MODE.contains(c))
+        };
+        let writes = all.iter().enumerate().any(|text| is_mode(&text) || text.1.starts_with('>'));
+        for (_, path) in all.iter().enumerate().filter(|text| writes && !is_mode(text)) {
             self.inspector.writes(path.trim_start_matches(['>', ' ']));
         }
     }

@@ -211,7 +211,7 @@ impl Reader<'_, '_, '_> {
                 (Some(Token::Sign('>')), _) if self.is_printing => {
                     self.at += 1;
                     self.skip('>');
-                    let file = self.term();
+                    let file = self.target();
                     file.texts.iter().for_each(|path| self.inspector.writes(path));
                     continue;
                 }
@@ -490,3 +490,6 @@ impl Reader<'_, '_, '_> {
         all
     }
 }
+
+#[cfg(test)]
+mod tests;

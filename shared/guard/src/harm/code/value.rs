@@ -75,3 +75,43 @@ impl Value {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Value {
+        Value::text(text.to_owned())
+    }
+
+    #[test]
+    fn two_texts_are_joined_and_lists_follow_one_another() {
+        let list = || Value::list(["a", "b"].map(str::to_owned));
+        assert_eq!(text("a").joined(text("b"), "/"), text("a/b"));
+        assert_eq!(list().joined(text("c"), "/").texts, ["a", "b", "c"]);
+        assert_eq!(Value::default().joined(text("a"), "/"), text("a"));
+        assert!(text("a").is_text() && !list().is_text());
+        assert!(!Value::unknown().is_text() && !Value::named("os".to_owned()).is_text());
+    }
+
+    #[test]
+    fn a_text_that_is_too_long_is_unknown_and_stays_of_the_web() {
+        let long = || text(&"a".repeat(MAX_TEXT));
+        assert_eq!(long().joined(text(""), ""), long());
+        assert_eq!(long().joined(text("b"), ""), Value::unknown());
+        let of_web = Value::of_web().joined(long(), "");
+        assert!(of_web.is_of_web() && of_web.texts[0].len() < MAX_TEXT);
+        assert_eq!(Value::list(vec![String::new(); MAX_ELEMENTS + 1]).texts.len(), MAX_ELEMENTS);
+        // Each value replaces one place, so the text would double with each.
+        let doubling = vec!["{}{}".repeat(500); 40];
+        assert!(text("{}").formatted(&["{}"], &doubling).texts[0].len() <= MAX_TEXT);
+    }
+
+    #[test]
+    fn values_replace_the_first_place_that_is_left() {
+        let values = ["a", "b"].map(str::to_owned);
+        assert_eq!(text("%s/%d%s").formatted(&["%s", "%d"], &values), text("a/b%s"));
+        assert_eq!(text("none").formatted(&["%s"], &values), text("none"));
+        assert_eq!(Value::default().formatted(&["%s"], &values), Value::default());
+    }
+}
