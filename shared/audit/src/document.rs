@@ -111,3 +111,80 @@ fn read(file: &Path) -> Result<String, String> {
     }
     String::from_utf8(bytes).map_err(|error| format!("it is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URL: &str = "https://x.example/a";
+
+    /// A document with this front matter and body.
+    fn text(fields: &str, body: &str) -> String {
+        format!("---\nsource_url: {URL}\n{fields}---\n\n{body}\n")
+    }
+
+    /// The kinds of findings for the entry `path` of a knowledge base in which the file `a.md` has these bytes, and
+    /// what was read.
+    fn found(path: &str, bytes: impl AsRef<[u8]>) -> (Vec<FindingKind>, Option<Checked>) {
+        let temp = tempfile::tempdir().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
+        let (root, folder) = (top.join("kb"), top.join("kb/cache"));
+        fs::create_dir_all(folder.join("folder.md")).unwrap();
+        fs::write(folder.join("a.md"), bytes).unwrap();
+        fs::write(top.join("outside.md"), text("", "Text.")).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(top.join("outside.md"), folder.join("link.md")).unwrap();
+        let listed = Listed {
+            url: Some(URL.to_owned()),
+            title: Some("A".to_owned()),
+            path: Some(path.to_owned()),
+            ..Listed::default()
+        };
+        let mut findings = vec![];
+        let checked = check(&listed, &folder, &root, &mut findings);
+        (findings.into_iter().map(|finding| finding.kind).collect(), checked)
+    }
+
+    #[test]
+    fn a_file_that_is_not_one_of_the_knowledge_base_is_not_read() {
+        for (path, kind) in [
+            ("none.md", FindingKind::FileMissing),
+            ("../../outside.md", FindingKind::PathOutside),
+            ("/etc/passwd", FindingKind::PathOutside),
+            ("folder.md", FindingKind::NotReadable),
+            #[cfg(unix)]
+            ("link.md", FindingKind::PathOutside),
+        ] {
+            let (kinds, checked) = found(path, "");
+            assert!(kinds == [kind] && checked.is_none(), "{path}: {kinds:?}");
+        }
+        assert_eq!(found("a.md", b"---\nsource_url: \xff\n---\n").0, [FindingKind::NotReadable]);
+        let mut findings = vec![];
+        assert!(check(&Listed::default(), Path::new("/kb"), Path::new("/kb"), &mut findings).is_none());
+        let kinds: Vec<_> = findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::UrlMissing, FindingKind::DocumentTitleMissing, FindingKind::PathMissing]);
+    }
+
+    #[test]
+    fn the_text_of_a_document_is_checked() {
+        for (text, expected) in [
+            (text("", "Text."), &[][..]),
+            (text("", ""), &[FindingKind::EmptyDocument]),
+            ("Text.".to_owned(), &[FindingKind::FrontMatterInvalid]),
+            ("---\ntitle: A\n---\n\nText.".to_owned(), &[FindingKind::FrontMatterInvalid]),
+            ("---\nsource_url: https://y.example/\n---\n\nText.".to_owned(), &[FindingKind::SourceMismatch]),
+            (text("title: Just a moment...\n", "Checking your browser."), &[FindingKind::ChallengePage]),
+        ] {
+            assert_eq!(found("a.md", &text).0, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn two_documents_with_the_same_body_have_one_hash_whatever_their_front_matter_is() {
+        let checked = |fields: &str, body: &str| found("a.md", text(fields, body)).1.unwrap();
+        let (one, other) = (checked("confidence: 0.4\n", "# A"), checked("title: B\n", "\n# A\n\n"));
+        assert_eq!((one.hash, one.confidence, one.has_headings_only), (other.hash, Some(0.4), true));
+        assert_eq!((other.confidence, checked("confidence: high\n", "# A").confidence), (None, None));
+        assert!(checked("", "# A\n\nText.").hash != one.hash);
+    }
+}

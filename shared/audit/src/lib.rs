@@ -113,3 +113,45 @@ impl<'a, K: Ord> Owners<'a, K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn entries_that_share_an_address_a_file_or_a_text_are_found_and_the_first_one_is_named() {
+        let temp = tempfile::tempdir().unwrap();
+        let text = |url: &str, body: &str| format!("---\nsource_url: {url}\nconfidence: 0.3\n---\n\n{body}\n");
+        for (file, body) in [("a.md", "One."), ("b.md", "Two."), ("c.md", "One."), ("orphan.md", "Three.")] {
+            fs::write(temp.path().join(file), text("u", body)).unwrap();
+        }
+        let file = temp.path().join("catalog.json");
+        fs::write(&file, "{\"documents\": []}").unwrap();
+        let catalog = Catalog::at(file).unwrap();
+        let listed = |url: &str, path: &str| Listed {
+            url: Some(url.to_owned()),
+            path: Some(path.to_owned()),
+            title: Some("A".to_owned()),
+            ..Listed::default()
+        };
+        let documents = vec![listed("u", "a.md"), listed("u", "b.md"), listed("v", "./a.md"), listed("w", "c.md")];
+        let contents = Contents { documents, ..catalog.read().unwrap() };
+        let Audit { findings, advice } = audit(&catalog, &contents);
+        let shared = findings.iter().filter(|finding| finding.message.starts_with("another"));
+        let shared: Vec<_> = shared
+            .map(|one| (one.kind, one.path.as_deref().unwrap(), one.message.rsplit(' ').next().unwrap()))
+            .collect();
+        let expected = [
+            (FindingKind::DuplicateUrl, "b.md", "a.md"),
+            (FindingKind::DuplicatePath, "./a.md", "a.md"),
+            (FindingKind::DuplicateContent, "c.md", "a.md"),
+        ];
+        assert_eq!(shared, expected);
+        let orphans = findings.iter().filter(|one| one.kind == FindingKind::Orphan);
+        assert_eq!(orphans.map(|one| one.path.as_deref()).collect::<Vec<_>>(), [Some("orphan.md")]);
+        assert_eq!((findings[0].kind, advice[0].kind), (FindingKind::TitleMissing, FindingKind::DoubtfulContent));
+        assert_eq!(audit(&catalog, &catalog.read().unwrap()).findings[0].kind, FindingKind::NoDocuments);
+    }
+}

@@ -69,3 +69,43 @@ pub(crate) fn items(origin: &str, read: Value) -> Option<OriginStorage> {
 pub(crate) fn site(origin: &str) -> Option<Url> {
     Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https"))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_state_of_playwright_is_read_and_written_in_its_form() {
+        let cookie = json!({"name": "a", "value": "b", "domain": ".x.example", "path": "/", "expires": -1.0,
+            "httpOnly": true, "secure": false, "sameSite": "Lax"});
+        let origin = json!({"origin": "https://x.example", "localStorage": [{"name": "k", "value": "v"}]});
+        let state = json!({"cookies": [cookie], "origins": [origin]});
+        let read: StorageState = serde_json::from_value(state.clone()).unwrap();
+        assert_eq!((read.origins[0].local_storage[0].value.as_str(), read.cookies.len()), ("v", 1));
+        assert_eq!(serde_json::to_value(&read).unwrap(), state);
+        let empty: StorageState =
+            serde_json::from_value(json!({"origins": [{"origin": "https://x.example"}]})).unwrap();
+        assert!(empty.cookies.is_empty() && empty.origins[0].local_storage.is_empty());
+    }
+
+    #[test]
+    fn what_a_page_returns_for_its_storage_is_items_or_nothing() {
+        let found = items("https://x.example", json!([{"name": "k", "value": ""}])).unwrap();
+        assert_eq!((found.origin.as_str(), found.local_storage.len()), ("https://x.example", 1));
+        for other in [json!([]), Value::Null, json!({"name": "k"}), json!([{"name": "k", "value": 1}])] {
+            assert!(items("https://x.example", other.clone()).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_sites_of_the_web_are_opened() {
+        assert_eq!(site("https://x.example").unwrap().as_str(), "https://x.example/");
+        assert!(site("http://localhost:8080").is_some());
+        for other in ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "chrome://settings", "null", ""]
+        {
+            assert!(site(other).is_none(), "{other}");
+        }
+    }
+}

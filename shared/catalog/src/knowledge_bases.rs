@@ -66,3 +66,87 @@ fn find(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>)
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    fn write(catalog: &Path) {
+        fs::create_dir_all(catalog.parent().unwrap()).unwrap();
+        fs::write(catalog, "{\"documents\": []}").unwrap();
+    }
+
+    /// The catalogs that are found in a folder with these ones, without its path.
+    fn found(catalogs: &[&str], left: usize) -> Vec<String> {
+        let temp = tempfile::tempdir().unwrap();
+        catalogs.iter().for_each(|catalog| write(&temp.path().join(catalog)));
+        let (mut found, mut left) = (vec![], left);
+        find(temp.path(), DEPTH, &mut left, &mut found);
+        found.sort();
+        found.iter().map(|path| path.strip_prefix(temp.path()).unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn knowledge_bases_are_found_to_a_depth_and_not_within_others() {
+        let catalogs = [
+            "a/cache/catalog.json",
+            "a/inner/cache/catalog.json",
+            "1/2/3/catalog.json",
+            "1/2/3b/4/catalog.json",
+            ".hidden/cache/catalog.json",
+            "node_modules/x/catalog.json",
+            "target/catalog.json",
+        ];
+        assert_eq!(found(&catalogs, FOLDERS), ["1/2/3/catalog.json", "a/cache/catalog.json"]);
+        assert_eq!(found(&["cache/catalog.json", "b/catalog.json"], FOLDERS), ["cache/catalog.json"]);
+        assert!(found(&["a/catalog.json"], 0).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_folders_are_not_followed() {
+        let temp = tempfile::tempdir().unwrap();
+        write(&temp.path().join("other/kb/catalog.json"));
+        fs::create_dir(temp.path().join("project")).unwrap();
+        for (target, link) in [("../other/kb", "project/kb"), ("..", "project/loop")] {
+            std::os::unix::fs::symlink(target, temp.path().join(link)).unwrap();
+        }
+        let mut found = vec![];
+        find(&temp.path().join("project"), DEPTH, &mut FOLDERS.clone(), &mut found);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn the_catalogs_are_those_of_the_project_and_the_allowed_roots_once_each() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = ragmaker_fs::canonicalize(temp.path()).unwrap();
+        for catalog in ["project/.tmp/cache/catalog.json", "project/kb/catalog.json", "other/cache/catalog.json"] {
+            write(&top.join(catalog));
+        }
+        fs::create_dir_all(top.join("empty")).unwrap();
+        let catalogs_of = |project: &str, roots: &[&str]| {
+            let text = |path: &str| top.join(path).to_str().unwrap().to_owned();
+            let host = HostOptions {
+                project_root: Some(text(project)),
+                allow_root: roots.iter().map(|root| text(root)).collect(),
+                ..HostOptions::default()
+            };
+            catalogs(&[], &Invocation { host, ..Invocation::default() })
+        };
+        let found = catalogs_of("project", &["other", "project/kb"]).unwrap();
+        let found: Vec<_> = found
+            .iter()
+            .map(|catalog| (catalog.file.strip_prefix(&top).unwrap().to_str().unwrap(), catalog.is_writable))
+            .collect();
+        let expected = [
+            ("other/cache/catalog.json", false),
+            ("project/.tmp/cache/catalog.json", true),
+            // An allowed root is read-only, also in the project.
+            ("project/kb/catalog.json", false),
+        ];
+        assert_eq!(found, expected);
+        assert!(catalogs_of("empty", &[]).unwrap_err().is(CATALOG_NOT_FOUND));
+    }
+}

@@ -48,3 +48,41 @@ impl Lock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CATALOG_NOT_WRITABLE;
+
+    #[test]
+    fn a_lock_is_held_by_one_and_stays_as_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.json");
+        let acquire = || Lock::acquire(&file, Duration::from_millis(20));
+        let first = acquire().unwrap();
+        let error = acquire().unwrap_err();
+        let path = folder.path().join(".catalog.json.lock");
+        assert!(error.is(CATALOG_LOCKED) && error.details()["lock_file"] == path.to_str().unwrap(), "{error}");
+        drop(first);
+        assert!(path.is_file() && acquire().is_ok());
+        let nowhere = folder.path().join("none/catalog.json");
+        assert!(Lock::acquire(&nowhere, Duration::ZERO).unwrap_err().is(CATALOG_NOT_WRITABLE));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_or_a_folder_in_the_place_of_the_lock_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("catalog.json");
+        let (path, target) = (folder.path().join(".catalog.json.lock"), folder.path().join("target"));
+        std::os::unix::fs::symlink(&target, &path).unwrap();
+        let refused = || Lock::acquire(&file, Duration::ZERO).unwrap_err().is(CATALOG_NOT_WRITABLE);
+        assert!(refused() && !target.exists());
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(refused());
+        fs::remove_dir(&path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        assert!(refused());
+    }
+}

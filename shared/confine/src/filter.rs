@@ -146,3 +146,53 @@ fn install(rules: BTreeMap<i64, Vec<SeccompRule>>, error: libc::c_int) -> Result
     let program: BpfProgram = filter.try_into()?;
     Ok(apply_filter(&program)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::{self, Permissions},
+        io,
+        net::TcpListener,
+        os::unix::{fs::PermissionsExt, net::UnixListener},
+        path::Path,
+        thread,
+    };
+
+    use super::*;
+
+    /// What may be done in a thread with the filter: TCP, Unix sockets, changes of modes. `None` if the kernel has no
+    /// filters.
+    fn allowed(network: bool, mounts: bool, folder: &Path) -> Option<[bool; 3]> {
+        let ran = |done: io::Result<()>| match done {
+            Ok(()) => true,
+            Err(error) => {
+                assert_eq!(error.raw_os_error(), Some(libc::EPERM), "{error}");
+                false
+            }
+        };
+        thread::scope(|scope| {
+            let confined = scope.spawn(|| {
+                apply(network, mounts).ok()?;
+                // What every program needs goes on: files, and threads, whose `clone3` is refused.
+                let file = folder.join("a");
+                fs::write(&file, "a").unwrap();
+                thread::spawn(|| ()).join().unwrap();
+                Some([
+                    ran(TcpListener::bind("127.0.0.1:0").map(drop)),
+                    ran(UnixListener::bind(folder.join(format!("{network}{mounts}"))).map(drop)),
+                    ran(fs::set_permissions(&file, Permissions::from_mode(0o600))),
+                ])
+            });
+            confined.join().unwrap()
+        })
+    }
+
+    #[test]
+    fn sockets_and_changes_of_modes_are_refused_unless_another_layer_confines_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let Some(nothing) = allowed(false, false, folder.path()) else { return };
+        assert_eq!(nothing, [false, false, false]);
+        assert_eq!(allowed(true, true, folder.path()).unwrap(), [true, false, true]);
+        assert_eq!(allowed(false, true, folder.path()).unwrap(), [false, false, true]);
+    }
+}

@@ -133,3 +133,22 @@ fn start(plan: &Plan, layers: &Layers, command: &[OsString]) -> io::Result<std::
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_report_replaces_the_longer_one_before_it() {
+        let mut file = tempfile::tempfile().unwrap();
+        write(&mut file, &Report { failed: Some("a reason".repeat(50)), ..Report::default() }).unwrap();
+        write(&mut file, &Report { exit_code: Some(3), has_ended: true, ..Report::default() }).unwrap();
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        let report: Report = serde_json::from_str(&text).unwrap();
+        assert_eq!((report.failed, report.exit_code, report.has_ended), (None, Some(3), true));
+    }
+}

@@ -182,3 +182,39 @@ fn descendants() -> Vec<i32> {
         .filter(|pid| *pid != own && parents.get(pid).is_some_and(|(_, dead)| !dead) && descends(*pid))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{io::BufRead, process::Stdio};
+
+    use super::*;
+
+    #[test]
+    fn all_running_descendants_are_found_whatever_their_programs_are_called() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("a) Z 1 (b");
+        fs::copy("/bin/sleep", &program).unwrap();
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", "\"$0\" 30 & echo $!; wait"])
+            .arg(&program)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let (outer, inner) = (i32::try_from(child.id()).unwrap(), line.trim().parse::<i32>().unwrap());
+        let found = descendants();
+        assert!(found.contains(&outer) && found.contains(&inner), "{found:?} {outer} {inner}");
+        assert!(!found.contains(&i32::try_from(std::process::id()).unwrap()) && !found.contains(&1));
+        // One that has ended and was not waited for is none.
+        child.kill().unwrap();
+        assert!(
+            !ends_within(&mut child, Some(Duration::ZERO)).is_err() && {
+                thread::sleep(Duration::from_millis(50));
+                !descendants().contains(&outer)
+            }
+        );
+        kill_process(Pid::from_raw(inner).unwrap(), Signal::KILL).unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -155,3 +155,42 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
     let command: Vec<OsString> = arguments.collect();
     Some(if role == LAUNCH { launch::run(&plan, &command) } else { inner::run(&plan, &command) })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::ffi::OsStrExt, path::PathBuf};
+
+    use super::*;
+
+    #[test]
+    fn the_launcher_gets_the_policy_and_the_command_and_no_secrets() {
+        let policy = Policy { roots: vec!["/project".into()], without: vec!["seccomp".into()], ..Policy::default() };
+        let odd = OsStr::from_bytes(b"a\xff b").to_owned();
+        let confined = policy.command("make".as_ref(), &[odd.clone(), "-x".into()]).unwrap();
+        let arguments: Vec<_> = confined.command.get_args().collect();
+        assert_eq!(
+            (arguments[0], &arguments[2..]),
+            (OsStr::new(LAUNCH), &[OsStr::new("make"), &odd, OsStr::new("-x")][..])
+        );
+        let plan: Plan = serde_json::from_str(arguments[1].to_str().unwrap()).unwrap();
+        assert!(plan.policy.without.starts_with(&policy.without) && plan.policy.roots == policy.roots);
+        // As long as the caller lives, it holds the lock, and the command has a folder of its own.
+        assert!(plan.temporary.is_dir() && File::open(&plan.report).unwrap().try_lock_shared().is_err());
+        assert!(confined.command.get_envs().all(|(name, value)| !crate::is_secret(name, value.unwrap_or_default())));
+        drop(confined);
+        assert!(!plan.report.exists() && !plan.temporary.exists());
+    }
+
+    #[test]
+    fn a_path_that_the_launcher_cannot_be_told_is_refused() {
+        let odd = || vec![PathBuf::from(OsStr::from_bytes(b"/a\xff"))];
+        for policy in [
+            Policy { roots: odd(), ..Policy::default() },
+            Policy { writable: odd(), ..Policy::default() },
+            Policy { hidden: odd(), ..Policy::default() },
+        ] {
+            let error = policy.command("true".as_ref(), &[]).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
+        }
+    }
+}

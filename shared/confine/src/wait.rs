@@ -42,3 +42,25 @@ pub(crate) fn ends_within(child: &mut Child, timeout: Option<Duration>) -> io::R
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_child_is_waited_for_until_its_end_or_the_time_limit() {
+        let mut child = Command::new("sleep").arg("30").spawn().unwrap();
+        let begun = Instant::now();
+        assert!(!ends_within(&mut child, Some(Duration::ZERO)).unwrap());
+        assert!(!ends_within(&mut child, Some(Duration::from_millis(20))).unwrap());
+        assert!(begun.elapsed() >= Duration::from_millis(20));
+        child.kill().unwrap();
+        assert!(ends_within(&mut child, None).unwrap());
+        // It has been waited for by now.
+        child.wait().unwrap();
+        assert!(ends_within(&mut child, Some(Duration::ZERO)).unwrap());
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+}

@@ -28,13 +28,44 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
 fn escaped(cell: &str) -> String {
     let lines: Vec<&str> = cell.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let mut out = String::new();
-    let mut before = ' ';
+    let mut is_escaped = false;
     for c in lines.join(" ").chars() {
-        if c == '|' && before != '\\' {
+        if c == '|' && !is_escaped {
             out.push('\\');
         }
         out.push(c);
-        before = c;
+        is_escaped = c == '\\' && !is_escaped;
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(rows: &[&[&str]]) -> String {
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
+        table(&rows)
+    }
+
+    #[test]
+    fn short_rows_are_filled_and_a_table_without_cells_is_nothing() {
+        assert_eq!(shown(&[&["a"], &["b", "", "c"], &[]]), "| a | | |\n| --- | --- | --- |\n| b | | c |\n| | | |\n");
+        assert_eq!((shown(&[]), shown(&[&[], &[]])), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn a_cell_stays_one_cell_on_one_line() {
+        for (cell, expected) in [
+            ("a|b", r"a\|b"),
+            (r"a\|b", r"a\|b"),
+            // Two backslashes are one, and escape nothing.
+            (r"a\\|b", r"a\\\|b"),
+            ("||", r"\|\|"),
+            (" a \r\n\n  b\n", "a b"),
+        ] {
+            assert_eq!(escaped(cell), expected, "{cell}");
+        }
+    }
 }

@@ -52,3 +52,33 @@ fn cell_text(value: &DataRef<'_>) -> String {
         DataRef::Error(error) => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use calamine::{CellErrorType, ExcelDateTime, ExcelDateTimeType};
+
+    use super::*;
+
+    #[test]
+    fn cells_are_shown_as_a_person_reads_them() {
+        let moment = |value, kind| DataRef::DateTime(ExcelDateTime::new(value, kind, false));
+        let at = |value| moment(value, ExcelDateTimeType::DateTime);
+        for (value, expected) in [
+            (DataRef::Empty, ""),
+            (DataRef::SharedString("a|b\nc"), "a\\|b<br>c"),
+            (DataRef::String("x|y".into()), "x\\|y"),
+            (DataRef::Int(-3), "-3"),
+            (DataRef::Float(0.1), "0.1"),
+            (DataRef::Float(1e3), "1000"),
+            (DataRef::Bool(true), "true"),
+            (DataRef::Error(CellErrorType::Div0), "#DIV/0!"),
+            (at(45_658.0), "2025-01-01"),
+            (at(45_658.5), "2025-01-01 12:00:00"),
+            (at(0.75), "18:00:00"),
+            // A duration of more than a day is no date.
+            (moment(1.5, ExcelDateTimeType::TimeDelta), "1.5"),
+        ] {
+            assert_eq!(cell_text(&value), expected, "{value:?}");
+        }
+    }
+}

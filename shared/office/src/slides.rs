@@ -44,7 +44,7 @@ pub(crate) fn html(package: &mut Package) -> Result<String, Damage> {
 }
 
 /// Resolves `target` relative to a part in `folder`.
-fn resolve(folder: &str, target: &str) -> String {
+pub(crate) fn resolve(folder: &str, target: &str) -> String {
     if let Some(absolute) = target.strip_prefix('/') {
         return absolute.to_owned();
     }

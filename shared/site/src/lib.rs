@@ -33,6 +33,8 @@ mod site;
 pub mod sitemap;
 mod soft_404;
 mod state;
+#[cfg(test)]
+mod test_server;
 mod visit;
 
 pub use content::{Content, ContentKind};

@@ -175,3 +175,63 @@ fn open_at(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Load
     let page = get(HTML_FIRST).and_then(|response| load(&response, client, None, None));
     Ok(page.ok().filter(|page| page.content.document.words > loaded.content.document.words).unwrap_or(loaded))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_server::{client, response, serve};
+
+    const HTML: &str = "200 OK\r\ncontent-type: text/html";
+    const MARKDOWN: &str = "200 OK\r\ncontent-type: text/markdown";
+
+    fn words(count: usize) -> String {
+        "word ".repeat(count)
+    }
+
+    #[test]
+    fn a_page_that_only_leads_on_is_followed_for_a_few_steps() {
+        let url = serve(|target, _| {
+            let body = match target {
+                "/end" => format!("<title>End</title><p>{}", words(80)),
+                "/loop" => "<meta http-equiv=refresh content='0;url=/loop2'>".to_owned(),
+                "/loop2" => "<meta http-equiv=refresh content='0;url=/loop'>".to_owned(),
+                _ => "<meta http-equiv=refresh content='0;url=/end'>".to_owned(),
+            };
+            (HTML.to_owned(), body)
+        });
+        let open = |path: &str| open(&url.join(path).unwrap(), &client(&url), None);
+        let loaded = open("/start").unwrap();
+        assert_eq!((loaded.content.url.path(), loaded.via), ("/end", LoadMethod::Http));
+        assert!(open("/loop").unwrap_err().is(ragmaker_knowledge::EMPTY_CONTENT));
+    }
+
+    #[test]
+    fn short_markdown_of_the_publisher_gives_way_to_a_longer_page() {
+        let url = serve(|target, accept| {
+            let count = if target.starts_with("/long") { 100 } else { 10 };
+            if accept.starts_with("text/markdown") {
+                return (MARKDOWN.to_owned(), format!("# Title\n\n{}", words(count)));
+            }
+            let page = if target.ends_with("empty") { 0 } else { 200 };
+            (HTML.to_owned(), format!("<title>Title</title><h1>Title</h1><p>{}", words(page)))
+        });
+        for (path, kind) in
+            [("/long", ContentKind::Markdown), ("/short", ContentKind::Html), ("/short/empty", ContentKind::Markdown)]
+        {
+            let loaded = open(&url.join(path).unwrap(), &client(&url), None).unwrap();
+            assert_eq!(loaded.content.kind, kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_thin_page_is_kept_without_a_browser_and_a_page_without_text_is_an_error() {
+        let load = |body: &str| {
+            let response = response("200 OK\ncontent-type: text/html", body);
+            load(&response, &client(&response.url), None, None)
+        };
+        let loaded = load("<title>App</title><p>Just a few words.<script src=/app.js></script>").unwrap();
+        assert_eq!(loaded.reason.unwrap(), "without a browser the page has 4 words, and scripts");
+        assert_eq!(load(&format!("<p>{}<script src=/app.js></script>", words(80))).unwrap().reason, None);
+        assert!(load("<script src=/app.js></script>").unwrap_err().is(ragmaker_knowledge::EMPTY_CONTENT));
+    }
+}

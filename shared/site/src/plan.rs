@@ -59,3 +59,69 @@ pub fn plan(wanted: &SectionRequest<'_>, client: &Client) -> Result<Vec<Planned>
     }
     Ok(pages)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{
+        scope::Scope,
+        test_server::{client, serve},
+    };
+
+    /// The addresses of a plan for `/docs/` of a site, each with its reason; those that are left out have `-`.
+    fn planned(depth: Option<u32>, max_pages: usize) -> Vec<String> {
+        let home = serve(|target, _| {
+            let body = match target {
+                "/robots.txt" => "User-agent: *\nDisallow: /docs/private\n",
+                "/docs/sitemap.xml" => "<urlset><url><loc>/docs/a</loc></url><url><loc>/other</loc></url></urlset>",
+                "/docs/llms.txt" => "# Site\n\n- [A](/docs/a#top)\n- [B](/docs/b)\n",
+                "/docs/" => "<title>Docs</title><p>Some text.<a href=b>B</a><a href=private>P</a><a href=c.png>C</a>",
+                _ => return ("404 x".to_owned(), String::new()),
+            };
+            let kind = if target == "/docs/" { "text/html" } else { "text/plain" };
+            (format!("200 OK\r\ncontent-type: {kind}"), body.to_owned())
+        });
+        let start = home.join("/docs/").unwrap();
+        let wanted = SectionRequest {
+            start: &start,
+            scope: Scope::new(&start, None, None, None).unwrap(),
+            depth,
+            max_pages,
+            max_wait: Duration::ZERO,
+            concurrency: 1,
+            session: None,
+            key: String::new(),
+            stream: false,
+        };
+        let shown = |page: Planned| {
+            let path = page.url.strip_prefix(home.as_str()).unwrap();
+            format!("{}{path}: {}", if page.kept { "" } else { "- " }, page.reason)
+        };
+        plan(&wanted, &client(&start)).unwrap().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn each_address_is_planned_once_with_the_first_place_that_names_it() {
+        let all = [
+            "docs/: it is the start of the section",
+            "docs/a: a sitemap names it",
+            "- other: it is outside of the section",
+            "docs/b: llms.txt names it",
+            "- docs/private: robots.txt disallows it",
+            "- docs/c.png: the file name is not that of a document",
+        ];
+        assert_eq!(planned(None, 10), all);
+        let few = planned(None, 2);
+        assert_eq!(few[3], "- docs/b: --max-pages leaves it out");
+        assert_eq!((&few[..3], &few[4..]), (&all.map(str::to_owned)[..3], &all.map(str::to_owned)[4..]));
+    }
+
+    #[test]
+    fn a_depth_leaves_out_what_lists_pages_and_a_depth_of_0_all_links() {
+        let linked = planned(Some(1), 10);
+        assert_eq!(linked[1], "docs/b: the first page links to it");
+        assert_eq!((linked.len(), planned(Some(0), 10)), (4, vec!["docs/: it is the start of the section".to_owned()]));
+    }
+}

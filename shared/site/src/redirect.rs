@@ -48,3 +48,20 @@ impl NotFollowed {
         error.details().contains_key(self.detail())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reasons_are_told_apart_and_from_other_refusals() {
+        let all = [NotFollowed::Outside, NotFollowed::Seen, NotFollowed::SeenForNow];
+        for reason in all {
+            let error = reason.error("https://x.example/".to_owned());
+            assert!(all.iter().all(|other| other.is(&error) == (*other == reason)), "{reason:?}");
+            assert!(error.is_not_allowed() && error.message() == "https://x.example/");
+        }
+        let other = ADDRESS_NOT_ALLOWED.error("outside").detail("url", "https://x.example/");
+        assert!(!all.iter().any(|reason| reason.is(&other)));
+    }
+}

@@ -70,3 +70,65 @@ fn challenge(response: &Response, links: &Links) -> Option<&'static str> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_server::response;
+
+    fn scripts(scripts: &[&str]) -> Links {
+        let scripts = scripts.iter().map(|script| Url::parse(script).unwrap()).collect();
+        Links { scripts, ..Links::default() }
+    }
+
+    #[test]
+    fn a_challenge_is_known_by_its_headers_and_by_the_scripts_that_it_loads() {
+        let cloudflare = "https://x.example/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1";
+        let beacon = "https://x.example/cdn-cgi/challenge-platform/h/b/scripts/jsd/main.js";
+        let aws = "https://a.b.awswaf.com/challenge.js";
+        for (head, loads, vendor) in [
+            ("200 x\ncf-mitigated: Challenge", "", Some("cloudflare")),
+            ("403 x", cloudflare, Some("cloudflare")),
+            ("200 x", cloudflare, None),
+            ("403 x", beacon, None),
+            ("202 x\nx-amzn-waf-action: captcha", "", Some("aws-waf")),
+            ("200 x\nx-amzn-waf-action: allow", "", None),
+            ("405 x", aws, Some("aws-waf")),
+            ("404 x", aws, None),
+            ("403 x\nx-dd-b: 1", "", Some("datadome")),
+            ("200 x\nx-dd-b: 1", "", None),
+            ("429 x", "https://ct.captcha-delivery.com/c.js", Some("datadome")),
+            ("403 x\nserver: AkamaiGHost", "", Some("akamai")),
+            ("404 x\nserver: AkamaiGHost", "", None),
+            ("200 x", "https://x.example/_sec/cp_challenge/1.js", Some("akamai")),
+        ] {
+            let links = if loads.is_empty() { Links::default() } else { scripts(&[beacon, loads]) };
+            let response = response(head, "x");
+            assert_eq!(challenge(&response, &links), vendor, "{head} {loads}");
+            let error = refusal(&response, &links);
+            assert_eq!(error.is_some_and(|error| error.is(BOT_DETECTED)), vendor.is_some(), "{head} {loads}");
+        }
+    }
+
+    #[test]
+    fn a_status_without_content_is_refused_with_its_reason() {
+        let form = Links { passwords: 1, ..Links::default() };
+        for (head, links, code) in [
+            ("200 x", &form, None),
+            ("204 x", &Links::default(), None),
+            ("401 x", &Links::default(), Some(LOGIN_REQUIRED)),
+            ("403 x", &form, Some(LOGIN_REQUIRED)),
+            ("403 x", &Links::default(), Some(HTTP_ERROR)),
+            ("404 x", &form, Some(HTTP_ERROR)),
+            ("206 x", &Links::default(), Some(HTTP_ERROR)),
+            ("503 x", &Links::default(), Some(HTTP_ERROR)),
+        ] {
+            let error = refusal(&response(head, ""), links);
+            assert_eq!(error.as_ref().map(Error::code), code.map(|code| code.name()), "{head}");
+        }
+        let response = response("503 x\nretry-after: 7", "");
+        let error = refusal(&response, &Links::default()).unwrap();
+        assert_eq!(error.details()["url"], response.url.as_str());
+        assert!(error.details()["http_status"] == 503 && error.details()["retry_after_s"] == 7);
+    }
+}

@@ -350,3 +350,27 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         section.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_page_that_is_refused_is_an_error_with_its_reason() {
+        let visited =
+            |verdict| Visited::from(VisitOutcome::Page(PageResult::new("https://x.example/", verdict, "a file")));
+        let error = start_refusal(&visited(PageVerdict::Refused)).unwrap();
+        assert_eq!(
+            (error.code(), error.message()),
+            (START_REFUSED.name(), "the start page https://x.example/ is refused: a file")
+        );
+        assert!(start_refusal(&visited(PageVerdict::Failed)).is_none());
+        assert!(start_refusal(&VisitOutcome::Alias.into()).is_none());
+    }
+
+    #[test]
+    fn a_page_is_the_same_with_any_fragment() {
+        let url = Url::parse("https://x.example/a?b#c").unwrap();
+        assert_eq!(without_fragment(&url).as_str(), "https://x.example/a?b");
+    }
+}

@@ -77,3 +77,47 @@ pub(crate) fn not_taken(locator: &Locator, reached: &UsableElement, error: Comma
         error => error.into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elements::ElementId;
+
+    fn reached(state: Value) -> UsableElement {
+        let element_id = ElementId { session: None, frame: String::new(), node: 1 };
+        UsableElement { element_id, object: String::new(), state, point: None, name: None }
+    }
+
+    fn error<T>(result: Result<T, StepError>) -> Option<String> {
+        match result {
+            Err(StepError::Step(error)) => Some(error.message().to_owned()),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_field_takes_one_file_unless_it_takes_several() {
+        let locator = Locator::new("button:Send");
+        let files = ["a", "b"].map(str::to_owned);
+        let takes = |state: Value, count: usize| takes_files(&locator, &reached(state), &files[..count]);
+        let (one, several) =
+            (json!({"kind": "input", "file": true}), json!({"kind": "input", "file": true, "multiple": true}));
+        assert!(
+            takes(one.clone(), 1).is_ok_and(|is_field| is_field) && takes(several, 2).is_ok_and(|is_field| is_field)
+        );
+        assert_eq!(error(takes(one, 2)).as_deref(), Some("button:Send takes one file"));
+        // Others are clicked, and the dialog decides.
+        for other in [json!({"kind": "button", "file": true}), json!({"kind": "input"}), json!({})] {
+            assert!(takes(other, 2).is_ok_and(|is_field| !is_field));
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_taken_is_an_error_of_the_step_and_a_lost_browser_is_not() {
+        let locator = Locator::new("button:Send");
+        let not_taken = |error| not_taken(&locator, &reached(json!({})), error);
+        let message = error(Err::<(), _>(not_taken(CommandError::Failed("No such file".into()))));
+        assert_eq!(message.as_deref(), Some("button:Send did not take the file: No such file"));
+        assert!(matches!(not_taken(CommandError::Gone), StepError::Command(CommandError::Gone)));
+    }
+}

@@ -16,9 +16,12 @@
 //! so it needs neither an event loop nor threads.
 
 mod browser;
+#[cfg(test)]
+pub(crate) mod fake_tab;
 mod history;
 mod socket;
 mod tab;
 
 pub(crate) use browser::{BrowserSocket, socket_of};
-pub(crate) use tab::{HOST_ANSWERED, TabSocket, returned};
+pub(crate) use socket::returned;
+pub(crate) use tab::{HOST_ANSWERED, TabSocket};

@@ -243,6 +243,17 @@ fn is_late(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
+/// The value that a script returned, or its exception as an error.
+pub(crate) fn returned(mut answer: Value) -> Result<Value, CommandError> {
+    match answer["exceptionDetails"].take() {
+        Value::Null => Ok(answer["result"]["value"].take()),
+        thrown => {
+            let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
+            Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
+        }
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use url::Url;
 
 use super::{
     history::HistoryGuard,
-    socket::{Event, Incoming, Socket},
+    socket::{Event, Incoming, Socket, returned},
 };
 use crate::{
     endpoint::Endpoint,
@@ -488,13 +488,5 @@ impl TabSocket {
     }
 }
 
-/// The value that a script returned, or its exception as an error.
-pub(crate) fn returned(mut answer: Value) -> Result<Value, CommandError> {
-    match answer["exceptionDetails"].take() {
-        Value::Null => Ok(answer["result"]["value"].take()),
-        thrown => {
-            let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
-            Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -75,3 +75,57 @@ pub(crate) fn offset(
     }
     Ok(Some((x, y)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cdp::fake_tab::{refused, result, soon, tab},
+        elements::ElementId,
+    };
+
+    #[test]
+    fn the_box_of_a_rotated_element_surrounds_it_and_what_is_not_visible_has_none() {
+        let quads = |answer: Value| {
+            let (mut socket, _) = tab(move |_| vec![answer.clone()]);
+            quads(&mut socket, None, &json!({"backendNodeId": 1}), soon()).unwrap()
+        };
+        let shown =
+            json!([[5, 0, 10, 5, 5, 10, 0, 5], [0, 0, 0.9, 0, 0.9, 20, 0, 20], [1, 2, 3.5, 2, 3.5, 9, 1, 9], [], "x"]);
+        assert_eq!(quads(result(json!({"quads": shown}))), [[0.0, 0.0, 10.0, 10.0], [1.0, 2.0, 3.5, 9.0]]);
+        assert!(quads(refused()).is_empty() && quads(result(json!({}))).is_empty());
+    }
+
+    #[test]
+    fn a_window_has_the_size_and_the_scroll_position_in_css_pixels() {
+        let metrics = json!({"cssLayoutViewport": {"clientWidth": 800, "clientHeight": 600.5, "pageY": 30},
+            "layoutViewport": {"clientWidth": 1600}});
+        let (mut socket, _) = tab(move |_| vec![result(metrics.clone())]);
+        let found = window(&mut socket, None, soon()).unwrap();
+        assert_eq!((found.width, found.height, found.x, found.y), (800.0, 600.5, 0.0, 30.0));
+    }
+
+    #[test]
+    fn the_offset_of_a_frame_is_that_of_all_frames_around_it() {
+        let frame = |session: &str, owner: Option<&str>, node| {
+            let owner = ElementId { session: owner.map(str::to_owned), frame: String::new(), node };
+            Frame { session: Some(session.to_owned()), id: session.to_owned(), owner: Some(owner) }
+        };
+        // The second one is a frame in the process of the frame `a`.
+        let frames = [frame("a", None, 1), frame("a", Some("a"), 9), frame("b", Some("a"), 2), frame("c", None, 3)];
+        let (mut socket, _) = tab(|command| {
+            let at = |x: f64, y: f64| vec![result(json!({"model": {"content": [x, y, 0, 0, 0, 0, 0, 0]}}))];
+            match command["params"]["backendNodeId"].as_i64() {
+                Some(1) => at(10.0, 100.0),
+                Some(2) => at(0.5, 7.0),
+                // It is not shown.
+                Some(3) => vec![refused()],
+                _ => vec![result(json!({}))],
+            }
+        });
+        let mut offset = |session| offset(&mut socket, session, &frames, soon());
+        assert_eq!(offset(None).unwrap(), Some((0.0, 0.0)));
+        assert_eq!(offset(Some("a")).unwrap(), Some((10.0, 100.0)));
+        assert_eq!((offset(Some("c")).unwrap(), offset(Some("gone")).unwrap()), (None, None));
+    }
+}

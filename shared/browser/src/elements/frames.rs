@@ -349,3 +349,84 @@ fn owner(
     }
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cdp::fake_tab::{count, refused, result, soon, tab};
+
+    fn tree(id: &str, inner: &[Value]) -> Value {
+        json!({"frame": {"id": id}, "childFrames": inner})
+    }
+
+    /// The ids of the frames of a page with this tree, where the elements of frames with `gone` in their id are gone.
+    fn all(tree: Value) -> Vec<String> {
+        let (mut socket, _) = tab(move |command| match command["method"].as_str().unwrap() {
+            "Page.getFrameTree" => vec![result(json!({"frameTree": tree}))],
+            "DOM.getFrameOwner" if command["params"]["frameId"].as_str().unwrap().contains("gone") => vec![refused()],
+            _ => vec![result(json!({"backendNodeId": 7}))],
+        });
+        let frames = Frames::all(&mut socket, soon()).unwrap();
+        assert!(frames[0].owner.is_none() && frames[1..].iter().all(|frame| frame.owner.as_ref().unwrap().node == 7));
+        frames.into_iter().map(|frame| frame.id).collect()
+    }
+
+    #[test]
+    fn frames_are_in_the_order_of_the_page_and_those_that_are_gone_are_left_out() {
+        let page = tree("top", &[tree("a", &[tree("a1", &[]), tree("gone", &[])]), tree("b", &[])]);
+        assert_eq!(all(page), ["top", "a", "a1", "b"]);
+        let many: Vec<Value> = (0..MAX_FRAMES + 5).map(|id| tree(&id.to_string(), &[])).collect();
+        assert_eq!(all(tree("gone", &many)).len(), MAX_FRAMES);
+    }
+
+    #[test]
+    fn a_script_is_sent_once_to_each_document() {
+        let (mut documents, mut asked) = (0, 0);
+        let (mut socket, commands) = tab(move |command| match command["method"].as_str().unwrap() {
+            "Page.createIsolatedWorld" => {
+                documents += 1;
+                vec![result(json!({"executionContextId": documents}))]
+            }
+            "Runtime.evaluate" => {
+                asked += 1;
+                // The third question finds the document replaced.
+                let context = &command["params"]["contextId"];
+                vec![if asked == 3 { refused() } else { result(json!({"result": {"value": context}})) }]
+            }
+            _ => vec![result(json!({}))],
+        });
+        let mut frames = Frames::default();
+        let frame = Frame { session: None, id: "top".into(), owner: None };
+        let mut ask = || frames.ask(&mut socket, &frame, "find", &json!("a"), soon()).unwrap();
+        assert_eq!([ask(), ask(), ask(), ask()], [json!(1), json!(1), json!(2), json!(2)]);
+        assert_eq!(count(&commands, "Page.createIsolatedWorld"), 2);
+        let commands = commands.lock().unwrap();
+        let sent = commands.iter().filter_map(|command| command["params"]["expression"].as_str());
+        let is_whole = |expression: &str| expression.contains("async function");
+        assert_eq!(sent.map(is_whole).collect::<Vec<_>>(), [true, false, false, true, false]);
+    }
+
+    #[test]
+    fn an_element_of_an_ended_document_is_gone_and_elements_are_listed_with_their_facts() {
+        let (mut socket, _) = tab(|command| match command["method"].as_str().unwrap() {
+            "Page.createIsolatedWorld" => vec![result(json!({"executionContextId": 1}))],
+            "DOM.resolveNode" => vec![refused()],
+            "Runtime.evaluate" => vec![result(json!({"result": {"objectId": "list"}}))],
+            "Runtime.getProperties" => vec![result(json!({"result": [
+                {"name": "0", "value": {"objectId": "a"}}, {"name": "1", "value": {"objectId": "b"}},
+                {"name": "length", "value": {"objectId": "no"}}, {"name": "certain", "value": {"value": true}},
+                {"name": "facts", "value": {"value": "[{\"x\": 1}]"}},
+            ]}))],
+            _ => vec![result(json!({}))],
+        });
+        let mut frames = Frames::default();
+        let place = ElementId { session: None, frame: "top".into(), node: 1 };
+        assert!(matches!(frames.object(&mut socket, &place, soon()), Err(CommandError::Failed(_))));
+        let frame = Frame { session: None, id: "top".into(), owner: None };
+        let found = frames.elements(&mut socket, &frame, "find", &json!("a"), soon()).unwrap().unwrap();
+        assert_eq!(
+            (found.objects, found.is_certain, found.facts),
+            (vec!["a".into(), "b".into()], true, vec![json!({"x": 1})])
+        );
+    }
+}
