@@ -87,7 +87,8 @@ fn commands_that_are_sent_together_are_told_apart() {
         "A.fails" => vec![refused()],
         "A.closes" => vec![event("Target.detachedFromTarget", json!({"sessionId": "frame"}))],
         "Target.getTargetInfo" => vec![attached("frame", "iframe"), result(json!({}))],
-        method => vec![event("Network.x", json!({})), result(json!(method))],
+        method if method.starts_with("A.") => vec![event("Network.x", json!({})), result(json!(method))],
+        _ => vec![result(json!({}))],
     });
     let commands = ["A.one", "A.fails", "A.two"].map(|method| (method, json!({})));
     assert_eq!(socket.ask_each(&commands, soon()).unwrap(), [Some(json!("A.one")), None, Some(json!("A.two"))]);
