@@ -267,16 +267,22 @@ impl Bench {
         let mut used = vec![];
         ticking(&format!("{records} records"), || {
             thread::scope(|scope| {
-                scope.spawn(move || lines.iter().cycle().take(records).try_for_each(|line| stdin.write_all(line)));
+                // The input stays open until the last measurement: the process ends with it.
+                let writer = scope.spawn(move || {
+                    let written = lines.iter().cycle().take(records).try_for_each(|line| stdin.write_all(line));
+                    written.map(|()| stdin)
+                });
                 let mut out = BufReader::new(stdout);
                 let (mut record, mut number) = (vec![], 0);
-                while out.read_until(b'\n', &mut record)? > 0 {
+                while number < records && out.read_until(b'\n', &mut record)? > 0 {
                     record.clear();
                     number += 1;
                     if number % every == 0 {
                         used.extend(memory::resident(child.id()));
                     }
                 }
+                drop(writer.join().expect("the writer does not panic")?);
+                number += out.lines().count();
                 ensure!(number == records, "{number} records of {records}");
                 anyhow::Ok(())
             })
