@@ -81,7 +81,7 @@ pub(crate) const LIMITS: Limits = Limits {
         max_changes_per_node: 3,
         max_growths_per_node: 20,
         animations: 500,
-        max_recorded_events: 10,
+        max_recorded_events: 100,
         max_event_text: 500,
         html: MAX_HTML as u32,
     },

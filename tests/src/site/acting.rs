@@ -36,6 +36,8 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
             let button = |n| format!("<button onclick=\"show('Pressed {n}')\">Button {n}</button>");
             (0..count).map(button).collect::<Vec<_>>().join("\n")
         }
+        ["never"] => "<a href=\"/slow/first-byte\">Never</a> <button id=\"b\">Press</button>".to_owned(),
+        ["repeats"] => REPEATS.to_owned(),
         ["same-names"] => SAME_NAMES.to_owned(),
         ["leads-to-a-pdf"] => LEADS_TO_A_PDF.to_owned(),
         ["attachments"] => ATTACHMENTS.to_owned(),
@@ -114,6 +116,16 @@ const MORE: &str = r"<ul id='rows'></ul><button id='more'>Load more</button><scr
     }
     if (rows === 12) more.remove();
   };
+</script>";
+
+/// Buttons that do the same with each click, some time later: what each click finds tells whether the one before was waited
+/// for. The page polls meanwhile.
+const REPEATS: &str = r"<button id='request'>Request</button> <button id='timer'>Timer</button><script>
+  setInterval(() => fetch('/slow/poll'), 700);
+  const counts = { request: [0, 0], timer: [0, 0] };
+  const begin = (way) => show(`${way} ${++counts[way][0]} after ${counts[way][1]}`), end = (way) => { counts[way][1] += 1; };
+  request.onclick = () => { begin('request'); fetch('/slow/answer/300').then(answer => answer.text()).then(() => end('request')); };
+  timer.onclick = () => { begin('timer'); setTimeout(() => end('timer'), 300); };
 </script>";
 
 /// A button that brings other rows, as often as it is clicked, and controls that do nothing.

@@ -1,6 +1,6 @@
 //! Every kind of step on pages that are hostile to all of them: a clear result or error, and the next call works.
 
-use ragmaker_tests::visitor::Visitor;
+use ragmaker_tests::visitor::{Saved, Visitor};
 use serde_json::{Value, json};
 
 /// The kinds of steps.
@@ -101,4 +101,35 @@ fn every_kind_of_step_in_frames_and_shadow_roots() {
 #[test]
 fn every_kind_of_step_on_controls_that_hang() {
     check(&["hangs"]);
+}
+
+/// The error names where the step led, and the page can be acted in again.
+#[test]
+fn a_step_to_a_page_that_never_answers_leaves_the_page_as_it_is() {
+    let visitor = Visitor::with_browser();
+    let steps = r#"[{"click":"button:Press"},{"click":"link:Never"},{"click":"button:Press"}]"#;
+    let run = visitor.act("/act/never", steps).args(["--timeout", "8"]).run();
+    let details = &run.error("TIMEOUT")["details"];
+    assert_eq!(
+        (&details["led_to"], &details["url"], &details["done"]),
+        (&json!(visitor.url("/slow/first-byte")), &json!(visitor.url("/act/never")), &json!(["clicked button:Press"]))
+    );
+    visitor.act_open(r#"[{"click":"button:Press"}]"#).run().answer();
+    let said = Saved::by(&visitor.extract_open().args(["--selector", "body"]).run()).markdown;
+    assert!(said.contains("Shown: pressed. Shown: pressed."), "{said}");
+}
+
+/// What every step requests and begins is waited for, also if the page has sent the same request often.
+#[test]
+fn a_step_is_waited_for_each_time() {
+    let visitor = Visitor::with_browser();
+    for (button, way) in [("button:Request", "request"), ("button:Timer", "timer")] {
+        let steps = json!([{"click": button, "until": 6}]).to_string();
+        visitor.act("/act/repeats", &steps).args(["--timeout", "60"]).run().answer();
+        let said = Saved::by(&visitor.extract_open().args(["--selector", "body"]).run()).markdown;
+        for click in 1..=6 {
+            let expected = format!("{way} {click} after {}.", click - 1);
+            assert!(said.contains(&expected), "{expected}: {said}");
+        }
+    }
 }

@@ -66,9 +66,9 @@ pub struct Answer {
     /// With --export: the file's absolute path.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The number of cookies.
+    /// The number of cookies that were exported, imported or removed, or that are stored.
     pub cookies: usize,
-    /// The number of origins with items in local storage.
+    /// The same of origins with items in local storage.
     pub origins: usize,
     /// The cookies of each domain and the items of each origin, as many as fit.
     pub sites: Vec<Site>,

@@ -24,7 +24,8 @@ pub struct Changes {
     /// Whether another document was loaded. All its text and links then count as added.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub loaded: bool,
-    /// The number of characters of added text, in whole lines.
+    /// The number of characters of added text, in whole lines. Text in frames of other sites and in closed shadow roots
+    /// counts; browser-extract does not save it.
     pub added_characters: u64,
     /// The number of added links.
     pub added_links: u64,
@@ -34,12 +35,18 @@ pub struct Changes {
     /// The dialogs of the page. They were confirmed, prompts without a text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dialogs: Vec<Dialog>,
+    /// The number of further dialogs; omitted if it is 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_dialogs: usize,
     /// The file that was reached in place of a page, which stays. It was not saved; browser-extract saves its `url`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download: Option<Download>,
     /// The URLs of tabs that the page tried to open; they were closed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub opened: Vec<String>,
+    /// The number of further tabs; omitted if it is 0.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_opened: usize,
 }
 
 /// A dialog that was answered.
@@ -85,8 +92,10 @@ impl Changes {
             added_links: counted.links,
             links: links.collect(),
             dialogs: side_effects.dialogs,
+            more_dialogs: side_effects.more_dialogs,
             download: side_effects.download,
             opened: side_effects.opened,
+            more_opened: side_effects.more_opened,
         }
     }
 }
@@ -95,8 +104,10 @@ impl Changes {
 #[derive(Debug, Default)]
 pub(crate) struct SideEffects {
     dialogs: Vec<Dialog>,
+    more_dialogs: usize,
     download: Option<Download>,
     opened: Vec<String>,
+    more_opened: usize,
     /// The number of notes of each frame that were read.
     seen: HashMap<String, usize>,
 }
@@ -135,15 +146,27 @@ impl SideEffects {
     fn dialog(&mut self, kind: &str, text: &str) {
         if self.dialogs.len() < LISTED {
             self.dialogs.push(Dialog { kind: cut(kind), text: cut(text) });
+        } else {
+            self.more_dialogs += 1;
         }
     }
 
     fn window(&mut self, url: &str) {
         let is_page = Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-        if is_page && url.len() <= 2048 && self.opened.len() < LISTED && !self.opened.iter().any(|known| known == url) {
+        if !is_page || url.len() > 2048 || self.opened.iter().any(|known| known == url) {
+            return;
+        }
+        if self.opened.len() < LISTED {
             self.opened.push(url.to_owned());
+        } else {
+            self.more_opened += 1;
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 fn cut(text: &str) -> String {

@@ -103,7 +103,7 @@ impl Requirement {
 }
 
 /// Why an element cannot be used, and the remedy.
-type Refusal = (String, &'static str);
+pub(crate) type Refusal = (String, &'static str);
 
 /// The input of one tab.
 pub(crate) struct Input<'h> {
@@ -163,7 +163,7 @@ impl Input<'_> {
         if need.is_pointed_at() {
             match self.point(&reached, attempt)? {
                 Ok(point) => reached.point = Some(point),
-                Err((reason, remedy)) => return Ok(Err(unusable(locator, &reached.state, &reason).remedy(remedy))),
+                Err(refused) => return Ok(Err(unreachable_by_pointer(locator, &reached.state, refused))),
             }
         }
         Ok(Ok(reached))
@@ -367,6 +367,18 @@ const ENABLE: &str = "Do what enables it first, for example fill in the fields b
 /// The remedy for an element of another kind.
 pub(crate) const ANOTHER: &str = "Choose another element, as ragmaker-browser-look lists them.";
 
+/// The error for an element that cannot be clicked for a reason, with its remedy. What ignores the pointer seems to be
+/// covered by what is behind it.
+pub(crate) fn unreachable_by_pointer(locator: &Locator, state: &Value, refused: Refusal) -> Error {
+    let (reason, remedy) = match refused {
+        (_, UNCOVER) if state["ignoresPointer"] == true => {
+            ("ignores the pointer (pointer-events: none)".into(), ENABLE)
+        }
+        refused => refused,
+    };
+    unusable(locator, state, &reason).remedy(remedy)
+}
+
 /// The error for an element that exists but cannot be used.
 pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error {
     let error = ELEMENT_NOT_USABLE.error(format!("{} {reason}", locator.text)).detail("element", locator.text.as_str());
@@ -386,7 +398,8 @@ pub(crate) fn missing(locator: &Locator, not_found: NotFound) -> Error {
             (ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", locator.text)), listed)
         }
     };
-    error.detail("element", locator.text.as_str()).detail("candidates", json!(listed))
+    let error = error.detail("element", locator.text.as_str());
+    if listed.is_empty() { error } else { error.detail("candidates", json!(listed)) }
 }
 
 #[cfg(test)]
@@ -444,8 +457,14 @@ mod tests {
 
     #[test]
     fn an_element_that_is_not_found_has_candidates() {
-        let element =
-            ListedElement { number: None, element: "link:Save".into(), state: None, value: None, under: None };
+        let element = ListedElement {
+            number: None,
+            element: "link:Save".into(),
+            state: None,
+            value: None,
+            under: None,
+            url: None,
+        };
         let cases: [(NotFound, Code); 2] = [
             (NotFound::Several(vec![element.clone()]), ELEMENT_AMBIGUOUS),
             (NotFound::Nothing(vec![element]), ELEMENT_NOT_FOUND),
@@ -455,7 +474,23 @@ mod tests {
             assert!(error.is(code) && error.message().contains(NAME), "{error}");
             assert_eq!(error.details()["candidates"][0]["element"], "link:Save");
         }
+        let error = missing(&locator(), NotFound::Nothing(vec![]));
+        assert!(error.details().contains_key("element") && !error.details().contains_key("candidates"), "{error}");
         assert_eq!(gone(&locator()).details()["element"], NAME);
+    }
+
+    #[test]
+    fn an_element_that_ignores_the_pointer_is_not_called_covered() {
+        let of = |state: Value, refused: (&str, &'static str)| {
+            unreachable_by_pointer(&locator(), &state, (refused.0.to_owned(), refused.1)).message().to_owned()
+        };
+        let ignores = json!({"ignoresPointer": true});
+        assert_eq!(
+            of(ignores.clone(), ("is covered by <p>", UNCOVER)),
+            "button:Save ignores the pointer (pointer-events: none)"
+        );
+        assert_eq!(of(ignores, ("is not shown", SHOW)), "button:Save is not shown");
+        assert_eq!(of(json!({}), ("is covered by <p>", UNCOVER)), "button:Save is covered by <p>");
     }
 
     #[test]

@@ -165,6 +165,28 @@ impl<'n, 'a> Actor<'n, 'a> {
         Input { socket: &mut self.navigation.tab.socket, frames: &mut self.frames, until }
     }
 
+    /// Whether a step has led to another document, which has not arrived. Until then, the browser may delay its answers.
+    fn is_leaving(&mut self) -> bool {
+        self.navigation.handle_events();
+        self.navigation.network.pending_document().is_some()
+    }
+
+    /// Waits until the document to which a step has led arrives. If it does not, the page stays.
+    fn arrive(&mut self) -> Result<(), StepError> {
+        while self.is_leaving() {
+            if Instant::now() < self.until {
+                self.listen(LIMITS.pause)?;
+                continue;
+            }
+            let url = self.navigation.network.pending_document().unwrap_or_default().to_owned();
+            self.navigation.tab.socket.stop_loading()?;
+            let error = TIMEOUT.error(format!("the step led to {url}, which did not answer in time"));
+            let error = error.remedy("The page stays. Give a longer --timeout, or go on without that address.");
+            return Err(error.detail("led_to", url).into());
+        }
+        Ok(())
+    }
+
     /// The page itself as a frame.
     fn top(&self) -> Frame {
         Frame { session: None, id: self.navigation.tab.socket.frame().to_owned(), owner: None }
@@ -317,6 +339,9 @@ impl StepTarget for Actor<'_, '_> {
     // What the page opens from here on is noted.
     fn begin(&mut self) -> Result<(), StepError> {
         self.note_begun();
+        // What the page sent before belongs to earlier steps.
+        self.navigation.handle_events();
+        self.navigation.network.begin_step();
         if self.is_told {
             return Ok(());
         }
@@ -344,6 +369,10 @@ impl StepTarget for Actor<'_, '_> {
                 Ok(look) => look,
                 // The document is being replaced.
                 Err(CommandError::Failed(_)) => Value::Null,
+                Err(CommandError::Late) if self.is_leaving() => {
+                    self.arrive()?;
+                    continue;
+                }
                 Err(error) => return Err(error.into()),
             };
             self.side_effects.noted("", &look["noted"]);
@@ -438,7 +467,10 @@ impl StepTarget for Actor<'_, '_> {
 
     fn click(&mut self, locator: &Locator, reached: &UsableElement) -> Result<(), StepError> {
         self.mark_frame(&reached.element_id)?;
-        self.input().click(locator, reached)
+        match self.input().click(locator, reached) {
+            Err(StepError::Command(CommandError::Late)) if self.is_leaving() => self.arrive(),
+            clicked => clicked,
+        }
     }
 
     fn hover(&mut self, reached: &UsableElement) -> Result<(), CommandError> {

@@ -145,8 +145,7 @@ pub(super) trait Perform: StepTarget {
                 } else {
                     format!("has no option {missing:?}")
                 };
-                let error = unusable(locator, &reached.state, &reason).remedy("Choose one of the options.");
-                return Err(error.detail("options", answer["options"].clone()).into());
+                return Err(without_option(locator, &reached.state, &reason, &answer["options"]).into());
             }
             self.listen(limits::STEP_PAUSE)?;
         }
@@ -195,8 +194,8 @@ pub(super) trait Perform: StepTarget {
                 (opened, begun) = (opened + 1, Instant::now());
             } else if begun.elapsed() >= limits::LIST_TIMEOUT || Instant::now() + limits::STEP_PAUSE >= self.until() {
                 let error = refused.unwrap_or_else(|| {
-                    let error = unusable(locator, &reached.state, &format!("has no option {text:?}"));
-                    error.remedy("Choose one of the options.").detail("options", listed["options"].clone())
+                    let reason = format!("has no option {text:?}");
+                    without_option(locator, &reached.state, &reason, &listed["options"])
                 });
                 return Err(error.into());
             } else if listed["gone"] == true {
@@ -215,6 +214,10 @@ pub(super) trait Perform: StepTarget {
             None => {
                 let error = unusable(locator, &reached.state, "is not a checkbox, a switch or a radio button");
                 return Err(error.remedy(ANOTHER).into());
+            }
+            Some(true) if !wanted && is_radio(&reached.state) => {
+                let error = unusable(locator, &reached.state, "is a radio button, which a click does not uncheck");
+                return Err(error.remedy("Check another radio button of its group.").into());
             }
             Some(is) if is == wanted => return Ok(format!("{} was {verb} already", reached.named(locator))),
             Some(_) => {}
@@ -316,6 +319,20 @@ pub(super) trait Perform: StepTarget {
 }
 
 impl<S: StepTarget + ?Sized> Perform for S {}
+
+/// Whether the state is that of a radio button.
+fn is_radio(state: &Value) -> bool {
+    state["type"] == "radio" || state["role"] == "radio"
+}
+
+/// The error for a list without an option for the given reason.
+fn without_option(locator: &Locator, state: &Value, reason: &str, options: &Value) -> Error {
+    let error = unusable(locator, state, reason);
+    if options.as_array().is_none_or(Vec::is_empty) {
+        return error.remedy("Its list shows no options: do what fills it first, or choose another element.");
+    }
+    error.remedy("Choose one of the options.").detail("options", options.clone())
+}
 
 /// The remedy for a timeout.
 const LONGER: &str = "Look at the page with ragmaker-browser-look, wait for something else, or raise --timeout.";
@@ -420,6 +437,21 @@ mod tests {
         ] {
             let step = Step::list(json).unwrap().remove(0);
             assert_eq!(step.to_string(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_options_is_told_from_one_with_others() {
+        let of =
+            |options: Value| without_option(&Locator::new("combobox:A"), &json!({}), "has no option \"x\"", &options);
+        let error = of(json!(["y"]));
+        assert_eq!(
+            (error.details()["options"][0].as_str(), error.message()),
+            (Some("y"), "combobox:A has no option \"x\"")
+        );
+        for none in [json!([]), Value::Null] {
+            let error = of(none);
+            assert!(!error.details().contains_key("options") && error.remediation().contains("no options"), "{error}");
         }
     }
 

@@ -22,6 +22,9 @@ const CANDIDATES: usize = 8;
 /// A longer text, in characters, is that of a region of the page, and names nothing.
 const MAX_LOCATOR: usize = 2_000;
 
+/// The longest address of a link that an error lists, in bytes.
+const MAX_CANDIDATE_URL: usize = 300;
+
 /// An element that was found.
 #[derive(Clone, Debug)]
 pub(crate) struct FoundElement {
@@ -207,24 +210,34 @@ fn element_in_frames(
 /// The element at `index` of those that are found by `text`, with its description in `state`.
 pub(crate) fn described(text: &str, index: usize, state: &Value) -> ListedElement {
     let under = state["description"].as_str().map(str::to_owned);
-    ListedElement { number: None, element: format!("{text} [{}]", index + 1), state: None, value: None, under }
+    ListedElement {
+        number: None,
+        element: format!("{text} [{}]", index + 1),
+        state: None,
+        value: None,
+        under,
+        url: None,
+    }
 }
 
 pub(crate) fn candidates(nodes: &[Node], found: &[usize]) -> Vec<ListedElement> {
     let listed = list(nodes);
     let own = |index: &usize| {
-        listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone()).or_else(|| {
-            let node = &nodes[*index];
-            Some(ListedElement {
-                number: None,
-                element: node.name.clone(),
-                state: None,
-                value: None,
-                under: Some(node.under.clone()),
-            })
-        })
+        let node = &nodes[*index];
+        let element = listed.iter().find(|(listed, _)| listed == index).map(|(_, listed)| listed.clone());
+        let mut element = element.unwrap_or_else(|| ListedElement {
+            number: None,
+            element: node.name.clone(),
+            state: None,
+            value: None,
+            under: Some(node.under.clone()),
+            url: None,
+        });
+        // A longer address is not shown in parts: a part is not one.
+        element.url = node.url.clone().filter(|url| url.len() <= MAX_CANDIDATE_URL);
+        element
     };
-    found.iter().filter_map(own).take(LISTED).collect()
+    found.iter().map(own).take(LISTED).collect()
 }
 
 /// The elements whose names share the most words with the requested one; those with its role first.

@@ -30,6 +30,9 @@ pub struct ListedElement {
     /// The preceding heading, if several elements have the same name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub under: Option<String>,
+    /// In an error that lists several elements of one name: the address of a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 /// The elements with the same name.
@@ -80,6 +83,7 @@ pub(crate) fn list(nodes: &[Node]) -> Vec<(usize, ListedElement)> {
                 value: Some(shortened(&node.value, SHOWN_VALUE))
                     .filter(|value| !value.is_empty() && node.role != "file"),
                 under: (!is_only && !node.under.is_empty()).then(|| shortened(&node.under, SHOWN_VALUE)),
+                url: None,
             },
         ));
     }

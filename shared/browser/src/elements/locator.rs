@@ -69,13 +69,13 @@ impl Locator {
         ways.filter(|(_, text, _)| !text.trim().is_empty())
     }
 
-    /// The name of `node`, if it has more words than the locator.
+    /// The role and name of `node`, if it has another role, or more words in its name, than the locator.
     pub(crate) fn other_name(&self, node: &Node) -> Option<String> {
-        let (_, name) = self.role()?;
+        let (role, name) = self.role()?;
         let is_called = |name: &str| node.name.to_lowercase() == squeezed(name).to_lowercase();
         let is_cut = name.ends_with('…') && node.name.starts_with(name.trim_end_matches('…').trim_end());
-        (!is_cut && !is_called(name) && !is_called(Self::numbered(name).0))
-            .then(|| format!("{}:{}", node.role, node.name))
+        let is_named = is_cut || is_called(name) || is_called(Self::numbered(name).0);
+        (node.role != role || !is_named).then(|| format!("{}:{}", node.role, node.name))
     }
 
     /// Matches `nodes` by role and name, or by text.
@@ -246,6 +246,7 @@ mod tests {
         for locator in ["button:save AS text", "button:Save as text [1]", "button:Save…", "Save"] {
             assert_eq!(other(locator, 3), None, "{locator}");
         }
+        assert_eq!(other("link:Save as text", 3).as_deref(), Some("button:Save as text"));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(crate) use self::{
     find::NotFound,
     frames::{CONSENT, ELEMENT, EXPAND, ElementId, Frame, FrameScript, Frames, MAX_FRAMES, PAGE, SCREENSHOT},
     locator::{Locator, Match},
-    tree::{Node, ROLES, nodes_of as nodes},
+    tree::{Node, PageNodes, ROLES, nodes_of as nodes},
 };
 
 /// The part of a page whose elements are listed.
@@ -33,25 +33,22 @@ pub enum ElementScope {
 }
 
 /// The elements of `nodes` that can be acted on: within the selector's matches, or else in the main content, or
-/// else on the whole page. Also returns that part (`None` if the selector matches nothing) and the number of
-/// other elements. Each element has the index of its node; only those whose nodes are `shown` are listed and counted.
+/// else on the whole page. Also returns that part and the number of other elements. Each element has the index of its
+/// node; only those whose nodes are `shown` are listed and counted.
 pub(crate) fn listed(
     nodes: &[Node],
     shown: &[bool],
     selector: Option<&str>,
-) -> (Vec<(usize, ListedElement)>, Option<ElementScope>, usize) {
+) -> (Vec<(usize, ListedElement)>, ElementScope, usize) {
     let mut all = list::list(nodes);
     all.retain(|(index, _)| shown[*index]);
     let total = all.len();
     let keep = |within: ElementScope, keeps: &dyn Fn(&Node) -> bool| {
         let kept: Vec<_> = all.iter().filter(|(index, _)| keeps(&nodes[*index])).cloned().collect();
         let elsewhere = total - kept.len();
-        (kept, Some(within), elsewhere)
+        (kept, within, elsewhere)
     };
     if selector.is_some() {
-        if !nodes.iter().any(|node| node.is_chosen) {
-            return (vec![], None, total);
-        }
         return keep(ElementScope::Selector, &|node| node.is_chosen);
     }
     if all.iter().any(|(index, _)| nodes[*index].is_main) {

@@ -198,23 +198,33 @@ pub(crate) fn held_by(
     Ok(held)
 }
 
+/// The nodes of a page.
+pub(crate) struct PageNodes {
+    pub(crate) nodes: Vec<Node>,
+    /// Whether the selector, if there is one, matches an element, be it one without nodes.
+    pub(crate) is_matched: bool,
+}
+
 /// The page's nodes, with those inside the matches of `selector` marked; `None` if the selector is invalid.
 pub(crate) fn nodes_of(
     frames: &mut Frames,
     socket: &mut TabSocket,
     selector: Option<&str>,
     until: Instant,
-) -> Result<Option<Vec<Node>>, CommandError> {
+) -> Result<Option<PageNodes>, CommandError> {
     let all = Frames::all(socket, until)?;
     let mut chosen = HashSet::new();
+    let mut is_matched = false;
     if let Some(selector) = selector {
         let Some(found) = frames.elements(socket, &all[0], "by-css", &json!(selector), until)? else {
             return Ok(None);
         };
+        is_matched = !found.objects.is_empty();
         chosen = held_by(socket, &all[0], &found.objects, until)?;
     }
     let controls = labels::hidden_controls(frames, socket, &all, until)?;
-    read(socket, &all, &chosen, &controls, until).map(Some)
+    let nodes = read(socket, &all, &chosen, &controls, until)?;
+    Ok(Some(PageNodes { nodes, is_matched }))
 }
 
 /// The accessibility tree of one frame.

@@ -109,7 +109,7 @@ function (action, argument) {
         editable: (isField && !/^(button|checkbox|color|date|datetime-local|file|hidden|image|month|radio|range|reset|submit|time|week)$/.test(type)) || isEditable,
         settable: /^(color|date|datetime-local|month|range|time|week)$/.test(type), readonly: isField && element.readOnly,
         file: (control ?? element).type === "file" && (control ?? element).localName === "input",
-        multiple: element.multiple === true,
+        multiple: element.multiple === true, ignoresPointer: view.getComputedStyle(element).pointerEvents === "none",
         sized: [...element.getClientRects()].some(({ width, height }) => width >= 1 && height >= 1),
       };
     }

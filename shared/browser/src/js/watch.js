@@ -53,7 +53,8 @@
   // Timers that may add content: short ones that are not polling, chained or repeated ones up to a limit, and those
   // that may have waited for a new response. Timers that only abort a request are ignored. Timers that repeat a request
   // without a new result are waited for only on a page with little text.
-  const timers = new Map(), tickers = new WeakMap(), works = new Map();
+  const timers = new Map(), works = new Map();
+  let tickers = new WeakMap();
   let chain = 0, chainBegun = 0;
   const isAwaited = ({ due, begun, repeat, mayNavigate, fresh, ends }) => !mayNavigate && !ends && (due - answeredAt <= limits.afterAnswer
     || (repeat === 0 ? fresh || due - news <= limits.shortTimer : repeat <= limits.timerChain && due - begun <= limits.shortTimer));
@@ -264,7 +265,17 @@
     };
     apply(dispatchEvent, document, [new Report("ragmaker-report", { detail })]);
   };
+  // What a step of the call causes is new, also if it was repeated before.
+  const stepped = () => {
+    if (!acting) return;
+    news = performance.now();
+    tickers = new WeakMap();
+    for (const counted of [answered, works]) {
+      for (const [key, times] of counted) counted.set(key, Math.min(times, limits.repeats - 1));
+    }
+  };
   const listen = () => {
+    for (const kind of ["change", "input", "keydown", "mousedown"]) window.addEventListener(kind, stepped, { capture: true, passive: true });
     document.addEventListener("readystatechange", proceeds);
     document.addEventListener("ragmaker-ask", report);
     document.addEventListener("ragmaker-act", ({ detail }) => { acting = detail === true; if (!acting) noted.length = 0; });

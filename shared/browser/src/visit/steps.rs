@@ -10,7 +10,7 @@ use super::Visit;
 use crate::{
     act::{ActResult, Actor, Changes, SideEffects, Step, TakeSteps},
     codes::SELECTOR_NOT_FOUND,
-    elements::{self, ElementId, ElementScope, Frames, ListedElement, Node},
+    elements::{self, ElementId, ElementScope, Frames, ListedElement, PageNodes},
     error::Failure,
     page::LoadedPage,
     readiness::{PageScript, RequestedContent},
@@ -35,7 +35,7 @@ pub struct PageElements {
 }
 
 /// A look at a page: the elements, the part that they are in, how many others there are, and the changes.
-type Looked = (Vec<ListedElement>, Option<ElementScope>, usize, Option<LookChanges>);
+type Looked = (Vec<ListedElement>, ElementScope, usize, Option<LookChanges>);
 
 impl Visit<'_> {
     /// Goes to the page and takes `steps` in it. The error of a failed step names it and the steps before; the
@@ -117,36 +117,35 @@ impl Visit<'_> {
                 })
             },
         )?;
-        if let Some(selector) = selector.filter(|_| within.is_none()) {
-            return Err(SELECTOR_NOT_FOUND
-                .error(format!("nothing on the page matches {selector:?}"))
-                .detail("selector", selector)
-                .detail("url", page.url.as_str()));
-        }
-        Ok(PageElements { page, elements, within: within.unwrap_or(ElementScope::Page), elsewhere, changes })
+        Ok(PageElements { page, elements, within, elsewhere, changes })
     }
 
     /// Lists `nodes` of a page. `capture` takes the screenshots, with the places of the listed nodes.
     fn looked(
         &self,
-        nodes: Option<Vec<Node>>,
+        nodes: Option<PageNodes>,
         (selector, request): (Option<&str>, LookRequest),
         page: LoadedPage,
         capture: impl FnOnce(LoadedPage, &[ElementId]) -> Result<LoadedPage, Failure>,
     ) -> Result<(LoadedPage, Looked), Failure> {
-        let nodes = nodes.ok_or_else(|| {
+        let PageNodes { nodes, is_matched } = nodes.ok_or_else(|| {
             let message = format!("--selector cannot be {:?}: it is not a CSS selector", selector.unwrap_or_default());
             ARGUMENT_ERROR.error(message).detail("argument", "--selector")
         })?;
+        if let Some(selector) = selector.filter(|_| !is_matched) {
+            return Err(SELECTOR_NOT_FOUND
+                .error(format!("nothing on the page matches {selector:?}"))
+                .detail("selector", selector)
+                .detail("url", page.url.as_str())
+                .into());
+        }
         let looks =
             snapshots::compare(&self.session.profile, &canonical(&page.url), &nodes, request, selector.is_some());
         let (listed, within, elsewhere) = elements::listed(&nodes, &looks.listed, selector);
         let element_ids: Vec<ElementId> = listed.iter().map(|(index, _)| nodes[*index].element_id.clone()).collect();
         let page = capture(page, &element_ids)?;
         let changes = looks.changes;
-        if selector.is_none() || within.is_some() {
-            looks.record(listed.iter().map(|(index, _)| *index));
-        }
+        looks.record(listed.iter().map(|(index, _)| *index));
         let listed = listed.into_iter().map(|(_, listed)| listed).collect();
         Ok((page, (listed, within, elsewhere, changes)))
     }

@@ -22,7 +22,7 @@ use crate::{
         Keys,
         input::{
             ANOTHER, Requirement, SHOW, StepError, UNCOVER, UsableElement, check_click, gone, missing, refusal,
-            unusable,
+            unreachable_by_pointer, unusable,
         },
         remote_file,
         step_target::StepTarget,
@@ -319,12 +319,12 @@ impl StepTarget for WebDriverActor<'_, '_> {
             {
                 // A driver may say of what a dialog covers that it cannot be scrolled to.
                 let cover = self.visit.on(&reached.element_id.frame, &target, "cover", &Value::Null)?;
-                let (reason, remedy) = match cover["by"].as_str() {
+                let refused = match cover["by"].as_str() {
                     Some(by) => (format!("is covered by {by}"), UNCOVER),
                     None if is_covered => ("is covered by another element".to_owned(), UNCOVER),
                     None => ("is outside the scrollable area".to_owned(), SHOW),
                 };
-                let error = unusable(locator, &reached.state, &reason).remedy(remedy);
+                let error = unreachable_by_pointer(locator, &reached.state, refused);
                 break Err(error.detail("driver", words.as_str()).into());
             }
             thread::sleep(limits::WEBDRIVER_STEP_PAUSE);

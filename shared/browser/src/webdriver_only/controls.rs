@@ -8,7 +8,7 @@ use super::{
     in_function,
 };
 use crate::{
-    elements::{ELEMENT, ElementId, FrameScript, MAX_FRAMES, Node, ROLES},
+    elements::{ELEMENT, ElementId, FrameScript, MAX_FRAMES, Node, PAGE, PageNodes, ROLES},
     error::CommandError,
     limits::LIMITS,
     webdriver::is_stale_element,
@@ -131,8 +131,13 @@ impl WebDriverVisit<'_> {
     }
 
     /// The nodes that can be acted on, those of frames as well; `None` if the selector is invalid.
-    pub(crate) fn nodes(&self, selector: Option<&str>) -> Result<Option<Vec<Node>>, CommandError> {
-        Ok(nodes(self, selector)?.map(|(nodes, _)| nodes))
+    pub(crate) fn nodes(&self, selector: Option<&str>) -> Result<Option<PageNodes>, CommandError> {
+        let Some((nodes, _)) = nodes(self, selector)? else { return Ok(None) };
+        let is_matched = match selector {
+            Some(selector) => self.ask_in(TOP, &PAGE, "selector", &json!(selector))? == true,
+            None => false,
+        };
+        Ok(Some(PageNodes { nodes, is_matched }))
     }
 }
 

@@ -154,8 +154,14 @@ impl Network {
     }
 
     fn awaits_document(&self) -> bool {
+        self.pending_document().is_some()
+    }
+
+    /// The URL of the document that is to replace the current one.
+    pub(crate) fn pending_document(&self) -> Option<&str> {
         // A document that will not come, such as a download, leaves the page as it is.
-        self.coming.as_ref().is_some_and(|document| document.failure.is_none())
+        let coming = self.coming.as_ref().filter(|document| document.failure.is_none());
+        coming.map(|document| document.url.as_str())
     }
 
     /// The state of the page, which depends on the amount of text that it has already.
@@ -227,6 +233,11 @@ impl Network {
         let hosts: BTreeSet<_> =
             self.requests.pending().cloned().chain(documents).map(|host| host.to_string()).collect();
         hosts.into_iter().take(LIMITS.pending).collect()
+    }
+
+    /// Records that the call takes a step in the page, whose requests are waited for although the page sent them before.
+    pub(crate) fn begin_step(&mut self) {
+        self.requests.begin_step();
     }
 
     /// Handles an event of the tab.

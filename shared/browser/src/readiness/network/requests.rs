@@ -264,6 +264,14 @@ impl Requests {
         of_request > LIMITS.same_request || of_address > LIMITS.same_address
     }
 
+    /// Records that the call takes a step in the page. What the step requests is content, also if the page has requested
+    /// it often enough for polling: each request may be sent once more.
+    pub(super) fn begin_step(&mut self) {
+        for times in self.asked.values_mut() {
+            *times = (*times).min(LIMITS.same_request - 1);
+        }
+    }
+
     fn count(&mut self, key: String) -> u32 {
         let times = self.asked.entry(key).or_default();
         *times += 1;
