@@ -81,7 +81,9 @@ mod tests {
     /// The catalogs that are found in a folder with these ones, without its path.
     fn found(catalogs: &[&str], left: usize) -> Vec<String> {
         let temp = tempfile::tempdir().unwrap();
-        catalogs.iter().for_each(|catalog| write(&temp.path().join(catalog)));
+        for catalog in catalogs {
+            write(&temp.path().join(catalog));
+        }
         let (mut found, mut left) = (vec![], left);
         find(temp.path(), DEPTH, &mut left, &mut found);
         found.sort();

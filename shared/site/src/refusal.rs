@@ -124,7 +124,7 @@ mod tests {
             ("503 x", &Links::default(), Some(HTTP_ERROR)),
         ] {
             let error = refusal(&response(head, ""), links);
-            assert_eq!(error.as_ref().map(Error::code), code.map(|code| code.name()), "{head}");
+            assert_eq!(error.as_ref().map(Error::code), code.map(ragmaker_tool::Code::name), "{head}");
         }
         let response = response("503 x\nretry-after: 7", "");
         let error = refusal(&response, &Links::default()).unwrap();

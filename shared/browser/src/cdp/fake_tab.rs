@@ -21,7 +21,7 @@ pub(crate) fn soon() -> Instant {
 
 /// The answer to a command.
 pub(crate) fn result(value: Value) -> Value {
-    json!({"result": value})
+    [("result", value)].into_iter().collect()
 }
 
 /// The answer that refuses a command.

@@ -7,7 +7,7 @@ use crate::{
 };
 
 fn event(method: &str, params: Value) -> Value {
-    json!({"method": method, "params": params})
+    [("method", Value::from(method)), ("params", params)].into_iter().collect()
 }
 
 fn attached(session: &str, kind: &str) -> Value {
