@@ -111,7 +111,7 @@ impl Redactor {
         self.add_pairs(&parameters.map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>());
     }
 
-    /// `text` without the keys, also in the form in which a URL escapes them.
+    /// `text` without the keys, also in the forms in which a URL and a string in JSON escape them.
     pub fn redacted(&self, text: &str) -> String {
         // A key is whole characters, so what is left is UTF-8 as well.
         String::from_utf8_lossy(&self.redacted_bytes(text.as_bytes())).into_owned()
@@ -149,9 +149,14 @@ fn is_word(value: &str) -> bool {
         && (value.bytes().all(|byte| byte.is_ascii_alphabetic()) || value.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A key as it is, and as a URL escapes it.
-fn spellings(key: &str) -> [String; 2] {
-    [key.to_owned(), utf8_percent_encode(key, UNRESERVED).to_string()]
+/// A key as a string in JSON escapes it, as a URL escapes it, and as it is, each once.
+fn spellings(key: &str) -> Vec<String> {
+    let json = serde_json::Value::from(key).to_string();
+    // The key itself is last: `key\` is the start of `key\\`, whose rest would escape the end of the string.
+    let mut spellings = vec![json[1..json.len() - 1].to_owned(), utf8_percent_encode(key, UNRESERVED).to_string()];
+    spellings.push(key.to_owned());
+    spellings.dedup();
+    spellings
 }
 
 impl fmt::Debug for Redactor {
@@ -180,6 +185,17 @@ mod tests {
         assert!(redactor.longest() >= "hunter2".len());
         assert_eq!(redactor.redacted(text), "[key] [key] [key] ?k=[key] 2024-10-21 tiny");
         assert!(!format!("{redactor:?} {:?}", Key::new("sk-12345")).contains("123"));
+    }
+
+    #[test]
+    fn keys_are_redacted_in_json() {
+        for key in ["p\"ss\\word", "hunter2\\"] {
+            let mut redactor = Redactor::default();
+            redactor.add(key);
+            let text = serde_json::json!({"content": format!("PASSWORD={key}")}).to_string();
+            assert_eq!(redactor.redacted(&text), r#"{"content":"PASSWORD=[key]"}"#);
+            assert_eq!(redactor.redacted(key), "[key]");
+        }
     }
 
     #[test]
