@@ -462,3 +462,6 @@ impl Agent {
         self.calls.clear();
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

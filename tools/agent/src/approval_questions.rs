@@ -105,3 +105,63 @@ impl Agent {
         Ok(ToolOutcome::refused(error))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ragmaker_testkit::folder;
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::tests::{agent, call};
+
+    /// What follows from `reply` to a question about a call that deletes a file, and the call afterwards.
+    fn replied(agent: &mut Agent, reply: Reply) -> (Result<Approval, ToolOutcome>, Call) {
+        let tools = Arc::clone(&agent.tools);
+        let mut call = call("1", "delete_file", json!({"path": "a"}));
+        let outcome = agent.replied(tools.find("delete_file").unwrap(), &mut call, reply, &Value::Null).unwrap();
+        (outcome, call)
+    }
+
+    #[test]
+    fn a_call_runs_only_where_the_person_says_so() {
+        let (_holder, root) = folder("project");
+        let mut agent = agent(&root, "http://127.0.0.1:9");
+        assert!(matches!(replied(&mut agent, Reply::Yes).0, Ok(Approval::Granted)));
+        let edited = json!({"path": "b"});
+        let (outcome, call) = replied(&mut agent, Reply::Edited(edited.clone()));
+        assert!(matches!(outcome, Ok(Approval::Granted)) && call.arguments == edited);
+        for (words, message) in [("", "the person denied the call without a word"), ("not b", "and says: not b")] {
+            let denied = replied(&mut agent, Reply::No(words.into())).0.unwrap_err();
+            let error: Value = serde_json::from_str(&denied.text).unwrap();
+            assert_eq!((&error["error_code"], &error["details"]["words"]), (&"DENIED_BY_USER".into(), &words.into()));
+            assert!(error["message"].as_str().unwrap().ends_with(message), "{error}");
+        }
+        assert!(!agent.cancel.is_cancelled());
+        let interrupted = replied(&mut agent, Reply::Interrupted).0.unwrap_err();
+        assert!(interrupted.error_code.as_deref() == Some(CANCELLED.name()) && agent.cancel.is_cancelled());
+    }
+
+    #[test]
+    fn always_covers_later_calls_and_yes_does_not() {
+        let (_holder, root) = folder("project");
+        let mut agent = agent(&root, "http://127.0.0.1:9");
+        let tools = Arc::clone(&agent.tools);
+        let tool = tools.find("delete_file").unwrap();
+        for (reply, is_covered) in [(Reply::Yes, false), (Reply::Always, true)] {
+            assert!(replied(&mut agent, reply).0.is_ok());
+            assert_eq!(agent.approvals.covers(tool, &Value::Null), is_covered);
+        }
+    }
+
+    #[test]
+    fn nobody_to_ask_is_a_denial() {
+        let (_holder, root) = folder("project");
+        let mut agent = agent(&root, "http://127.0.0.1:9");
+        let tools = Arc::clone(&agent.tools);
+        let mut call = call("1", "delete_file", json!({"path": "a"}));
+        let outcome = agent.ask(tools.find("delete_file").unwrap(), &mut call, "deletes").unwrap();
+        assert_eq!(outcome.unwrap_err().error_code.as_deref(), Some(DENIED_BY_USER.name()));
+    }
+}

@@ -134,3 +134,72 @@ impl ExternalTool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_config::Options;
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+    use crate::screen::Form;
+
+    /// What is loaded in the project `root`, whose catalog has the tools `reads` and `writes`, and one server that does
+    /// not start.
+    fn loaded(root: &Path, names: Option<&str>, read_only: bool) -> ExternalTools {
+        let declared = serde_json::json!([
+            {"name": "reads", "parameters": {}, "annotations": {"readOnlyHint": true, "openWorldHint": false}},
+            {"name": "writes", "parameters": {}},
+        ]);
+        write(root, "catalog.json", declared.to_string());
+        let program = std::env::current_exe().unwrap();
+        let configured = format!(
+            "[tools]\ncatalogs = [{{file = 'catalog.json', call = ['{}'], confined = false}}]\n\
+             [mcp.servers.gone]\ncommand = '/no/such/command'\n",
+            program.display()
+        );
+        write(root, "ragmaker.toml", configured);
+        let config = Config::load(root, &Options::default()).unwrap();
+        let project = Project::discover(root.to_str()).unwrap();
+        let cancel = Cancel::default();
+        load_external_tools(&config, &project, names, read_only, &Screen::new(Form::Json, cancel.clone()), &cancel)
+            .unwrap()
+    }
+
+    fn offered(tools: &ExternalTools) -> Vec<&str> {
+        tools.offered.iter().map(ExternalTool::name).collect()
+    }
+
+    #[test]
+    fn tools_are_offered_by_name_and_those_that_cannot_be_had_are_named() {
+        let (_holder, root) = folder("project");
+        let all = loaded(&root, None, false);
+        assert_eq!(offered(&all), ["reads", "writes"]);
+        assert!(all.warnings.len() == 1 && all.warnings[0].contains("gone"), "{:?}", all.warnings);
+        let some = loaded(&root, Some("read_file, writes ,gone_search,unknown"), false);
+        assert_eq!(
+            (offered(&some), &some.names[..]),
+            (vec!["writes"], &["writes".to_owned(), "gone_search".to_owned()][..])
+        );
+        assert!(some.warnings[1].starts_with("the tool gone_search is not offered"), "{:?}", some.warnings);
+    }
+
+    #[test]
+    fn nothing_is_started_where_nobody_asks_for_it() {
+        let (_holder, root) = folder("project");
+        let none = loaded(&root, Some("read_file, think,"), false);
+        assert!(none.offered.is_empty() && none.warnings.is_empty(), "{:?}", none.warnings);
+    }
+
+    #[test]
+    fn a_declaration_that_nothing_enforces_is_not_believed() {
+        let (_holder, root) = folder("project");
+        assert_eq!(offered(&loaded(&root, None, true)), [""; 0]);
+        let all = loaded(&root, None, false);
+        assert!(all.offered.iter().all(|tool| !tool.is_read_only()));
+        let risks: Vec<_> = all.offered.iter().map(ExternalTool::risk).collect();
+        assert!(!risks[0].contains("may change") && !risks[0].contains("network"), "{risks:?}");
+        assert!(risks[1].contains("may change the project; may use the network"), "{risks:?}");
+    }
+}

@@ -117,6 +117,21 @@ impl Signals {
     }
 }
 
+#[cfg(test)]
+impl Signals {
+    /// The work of a run that no signal of this process ends.
+    pub(crate) fn unwatched(is_conversation: bool) -> Self {
+        Self(Arc::new(Watched {
+            cancel: Cancel::default(),
+            ended_by: AtomicI32::new(0),
+            is_conversation,
+            is_step: AtomicBool::new(false),
+            editing: Editing::default(),
+            report: Arc::new(RunReport::new(crate::screen::Form::Json, is_conversation)),
+        }))
+    }
+}
+
 impl Watched {
     fn take(&self, signal: i32) {
         let first = self.ended_by.load(Ordering::SeqCst);
@@ -134,5 +149,45 @@ impl Watched {
         if !is_interrupt {
             self.editing.interrupt();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIGTERM: i32 = 15;
+
+    #[test]
+    fn an_interrupt_ends_the_step_of_a_conversation_and_not_the_conversation() {
+        let signals = Signals::unwatched(true);
+        signals.run(|| {
+            assert!(!signals.cancel().is_cancelled());
+            signals.0.take(Signal::INTERRUPT.0);
+            assert!(signals.cancel().is_cancelled() && signals.check().is_ok());
+        });
+        assert!(!signals.cancel().is_cancelled(), "the next step runs");
+        signals.0.take(Signal::INTERRUPT.0);
+        assert_eq!(signals.ended_by(), Some(Signal::INTERRUPT), "between steps it ends the program");
+    }
+
+    #[test]
+    fn what_ends_the_program_cancels_all_later_steps() {
+        for (is_conversation, signal) in [(true, SIGTERM), (false, SIGTERM), (false, Signal::INTERRUPT.0)] {
+            let signals = Signals::unwatched(is_conversation);
+            signals.run(|| signals.0.take(signal));
+            signals.run(|| assert!(signals.cancel().is_cancelled()));
+            assert!(signals.check().unwrap_err().is(ragmaker_model::CANCELLED));
+            assert_eq!(signals.ended_by(), Some(Signal(signal)));
+        }
+    }
+
+    #[test]
+    fn the_first_signal_is_the_reason_of_the_end() {
+        let signals = Signals::unwatched(false);
+        signals.0.take(SIGTERM);
+        signals.0.take(Signal::INTERRUPT.0);
+        assert_eq!(signals.ended_by(), Some(Signal(SIGTERM)));
+        assert_eq!((Signal(SIGTERM).status(), Signal::INTERRUPT.status(), Signal(200).status()), (143, 130, 255));
     }
 }

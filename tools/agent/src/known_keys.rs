@@ -27,3 +27,19 @@ impl KnownKeys {
         self.0.read().unwrap_or_else(PoisonError::into_inner).redacted(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_key_is_known_to_all_who_share_the_keys() {
+        let keys = KnownKeys::default();
+        let shared = keys.clone();
+        let typed = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+        assert_eq!(shared.redacted(typed), typed);
+        assert_eq!(keys.of_person(&format!("token {typed}.")), "token [key].");
+        assert_eq!(shared.redacted(typed), "[key]");
+        assert_eq!(keys.of_person("plain words"), "plain words");
+    }
+}

@@ -102,3 +102,62 @@ impl Agent {
         checked.unwrap_or_default().into_iter().map(ClaimReport::from).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+    use crate::agent::tests::{agent, model};
+
+    const TRUE: &str = "\"High water comes twice a day\" [cache/tides.md#tides].";
+    const FALSE: &str = "\"High water comes once a day\" [cache/tides.md#tides].";
+
+    /// A knowledge base with one document in the project.
+    fn knowledge_base(root: &Path) {
+        write(root, ".tmp/cache/tides.md", "# Tides\n\nHigh water comes twice a day.\n");
+        let catalog = json!({"documents": [{"url": "https://x.example/tides", "path": "tides.md"}]});
+        write(root, ".tmp/cache/catalog.json", catalog.to_string());
+    }
+
+    #[test]
+    fn a_quotation_that_is_not_found_is_repaired() {
+        let (_holder, root) = folder("project");
+        knowledge_base(&root);
+        let server = model(&[FALSE, TRUE]);
+        let mut agent = agent(&root, &server.url);
+        assert_eq!(agent.say_checked("how often?").unwrap(), TRUE);
+        let requests = server.requests();
+        let repair = requests[1].body.to_string();
+        assert!(requests.len() == 2 && repair.contains("not_found"), "{repair}");
+        let sources = agent.sources(TRUE);
+        assert_eq!((sources.len(), &sources[0]["found"]), (1, &json!(true)), "{sources:?}");
+    }
+
+    #[test]
+    fn a_quotation_that_stays_wrong_is_marked_after_the_last_repair() {
+        let (_holder, root) = folder("project");
+        knowledge_base(&root);
+        let server = model(&[FALSE, FALSE, FALSE, "not asked for"]);
+        let mut agent = agent(&root, &server.url);
+        let answer = agent.say_checked("how often?").unwrap();
+        assert_eq!(server.requests().len(), 1 + REPAIRS);
+        let mark = answer.strip_prefix(FALSE).unwrap();
+        assert!(mark.contains("(cache/tides.md#tides): \"High water comes once a day\""), "{mark}");
+        // The mark is not a claim itself.
+        assert_eq!(agent.sources(&answer).len(), 1);
+    }
+
+    #[test]
+    fn an_answer_without_quotations_is_not_repaired() {
+        let (_holder, root) = folder("project");
+        let server = model(&["I do not know.", "not asked for"]);
+        let mut agent = agent(&root, &server.url);
+        assert_eq!(agent.say_checked("how often?").unwrap(), "I do not know.");
+        assert_eq!(server.requests().len(), 1);
+        // Without knowledge bases, nothing is said to be found.
+        assert!(agent.sources(TRUE).iter().all(|source| source["found"] == false));
+    }
+}

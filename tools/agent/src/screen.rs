@@ -278,3 +278,41 @@ pub(crate) fn print(text: &str) -> io::Result<()> {
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_ends_the_run_without_an_error() {
+        for (kind, is_failure) in [(io::ErrorKind::BrokenPipe, false), (io::ErrorKind::StorageFull, true)] {
+            let cancel = Cancel::default();
+            let screen = Screen::new(Form::Json, cancel.clone());
+            screen.written(&Ok(()));
+            assert!(!cancel.is_cancelled() && screen.failure().is_none());
+            screen.written(&Err(io::Error::new(kind, "first")));
+            assert!(cancel.is_cancelled());
+            assert_eq!(screen.failure().is_some(), is_failure, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn the_first_failure_is_reported() {
+        let screen = Screen::new(Form::Json, Cancel::default());
+        for text in ["first", "second"] {
+            screen.written(&Err(io::Error::other(text)));
+        }
+        let error = screen.failure().unwrap();
+        assert!(error.is(OUTPUT_ERROR) && error.message().ends_with("first"), "{error}");
+    }
+
+    #[test]
+    fn every_named_form_is_accepted_and_no_other() {
+        for name in Form::NAMES {
+            assert_eq!(format!("{:?}", name.parse::<Form>().unwrap()).to_lowercase(), name);
+        }
+        for name in ["", "JSON", "json "] {
+            assert!(name.parse::<Form>().is_err(), "{name:?}");
+        }
+    }
+}

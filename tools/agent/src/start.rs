@@ -179,3 +179,64 @@ fn tools(
     }
     Ok((tools, warnings))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use argh::FromArgs;
+    use ragmaker_project::Environment;
+    use ragmaker_testkit::folder;
+
+    use super::*;
+    use crate::screen::Form;
+
+    /// The names of the tools that these arguments offer in the project `root`, which `flags` configure.
+    fn offered(root: &Path, arguments: &[&str], flags: &[(&'static str, &str)]) -> Result<Vec<String>, Error> {
+        let flags = flags.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        let config = Config::load(root, &Options { flags, ..Options::default() }).unwrap();
+        let arguments = Arguments::from_args(&["ragmaker-agent"], arguments).unwrap();
+        let signals = Signals::unwatched(false);
+        let screen = Screen::new(Form::Json, signals.cancel().clone());
+        let project = Project::discover(root.to_str()).unwrap();
+        let (tools, warnings) = tools(&arguments, HostOptions::default(), &config, &project, &screen, &signals)?;
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert_eq!(tools.host().project_root.as_deref(), root.to_str());
+        Ok(tools.declarations().iter().map(|tool| tool.name.clone()).collect())
+    }
+
+    #[test]
+    fn the_named_tools_are_offered_and_flags_outrank_the_configuration() {
+        let (_holder, root) = folder("project");
+        let configured = [("tools.offered", "read_file,think")];
+        assert_eq!(offered(&root, &[], &configured).unwrap(), ["read_file", "think"]);
+        assert_eq!(offered(&root, &["--tools", " delete_file ,"], &configured).unwrap(), ["delete_file"]);
+        let all = offered(&root, &[], &[]).unwrap();
+        assert!(["run_command", "write_file"].iter().all(|name| all.iter().any(|tool| tool == name)), "{all:?}");
+        let reading = offered(&root, &["--read-only"], &[]).unwrap();
+        assert!(reading.len() < all.len() && !reading.contains(&"write_file".to_owned()), "{reading:?}");
+    }
+
+    #[test]
+    fn a_run_without_tools_is_refused() {
+        let (_holder, root) = folder("project");
+        let error = offered(&root, &["--tools", "delete_file", "--read-only"], &[]).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR) && error.remediation().contains("--read-only"), "{error:?}");
+        assert!(offered(&root, &["--tools", ","], &[]).unwrap_err().remediation().contains("--tools"));
+        let unknown = offered(&root, &["--tools", "reed_file"], &[]).unwrap_err();
+        assert!(unknown.is(ARGUMENT_ERROR) && unknown.details()["value"] == "reed_file", "{unknown:?}");
+    }
+
+    #[test]
+    fn a_folder_that_contains_too_much_is_warned_about() {
+        let (_holder, root) = folder("project");
+        // Where nothing is named, the working directory is the project.
+        let project = |home: Option<&Path>| {
+            let environment = Environment { home: home.map(Path::to_owned), ..Environment::default() };
+            Project::from_environment(None, environment, Some(root.clone()), false).unwrap()
+        };
+        assert_eq!(broad_root(&project(None)), None);
+        let warning = broad_root(&project(Some(&root))).unwrap();
+        assert!(warning.starts_with("ROOT_TOO_BROAD: ") && warning.contains("--project-root"), "{warning}");
+    }
+}

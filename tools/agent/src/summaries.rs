@@ -62,3 +62,59 @@ impl Agent {
         Ok(Event::Shortened { results })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{
+        folder,
+        scripted::{Reply, Scripted},
+    };
+    use serde_json::json;
+
+    use super::*;
+    use crate::agent::tests::{agent, call, calls, model};
+
+    #[test]
+    fn a_summary_is_asked_for_without_tools() {
+        let (_holder, root) = folder("project");
+        let server = model(&["short"]);
+        let mut agent = agent(&root, &server.url);
+        agent.take(Event::User { text: "the tides".into() }).unwrap();
+        let event = agent.summarise(1, true);
+        let Event::Summary { cut: 1, text, strict: true, usage, failure: None } = event else { panic!("{event:?}") };
+        assert_eq!((text.as_str(), usage.input_tokens), ("short", 5));
+        let request = &server.requests()[0].body;
+        assert!(request["tools"].is_null() && request.to_string().contains("the tides"), "{request}");
+    }
+
+    #[test]
+    fn a_summary_that_cannot_be_had_says_why_and_is_not_asked_for_again() {
+        let (_holder, root) = folder("project");
+        let server = Scripted::new(vec![Reply::status("401 Unauthorized", "", "{}")]);
+        let mut agent = agent(&root, &server.url);
+        agent.take(Event::User { text: "go".into() }).unwrap();
+        let event = agent.summarise(1, false);
+        let Event::Summary { text, strict: true, failure: Some(failure), .. } = event else { panic!("{event:?}") };
+        assert!(text.is_empty() && failure.starts_with("MODEL_AUTH_FAILED: "), "{failure}");
+        agent.cancel.cancel();
+        assert!(matches!(agent.summarise(1, false), Event::Interrupted { .. }));
+    }
+
+    #[test]
+    fn shortened_results_name_the_file_with_the_whole() {
+        let (_holder, root) = folder("project");
+        let mut agent = agent(&root, "http://127.0.0.1:9");
+        agent.take(Event::User { text: "go".into() }).unwrap();
+        agent.take(calls(&[call("1", "think", json!({})), call("2", "think", json!({}))])).unwrap();
+        let long = "line\n".repeat(2_000);
+        for (id, text) in [("1", long.clone()), ("2", "short".to_owned())] {
+            let (id, name) = (id.to_owned(), "think".to_owned());
+            agent.take(Event::ToolResult { id, name, text, is_error: false, milliseconds: 0 }).unwrap();
+        }
+        let Event::Shortened { results } = agent.shorten(4).unwrap() else { panic!() };
+        let [(id, text)] = &results[..] else { panic!("{results:?}") };
+        assert!(id == "1" && text.len() < long.len() / 2);
+        let path = text.rsplit_once(WHOLE).unwrap().1.trim().trim_end_matches(']');
+        assert_eq!(std::fs::read_to_string(path).unwrap(), long);
+    }
+}

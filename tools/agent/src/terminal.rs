@@ -246,6 +246,15 @@ impl Terminal {
     }
 }
 
+#[cfg(test)]
+impl Terminal {
+    /// No terminal: nobody can be asked.
+    pub(crate) fn absent() -> Self {
+        let (editing, keys) = (Editing::default(), KnownKeys::default());
+        Self { history: PathBuf::new(), is_there: false, device: None, editing, keys }
+    }
+}
+
 /// Discards what was typed and not read yet.
 fn discard_input() {
     #[cfg(unix)]

@@ -60,3 +60,34 @@ fn place(origin: &Origin) -> String {
         Origin::Default | Origin::Flag => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_config::Options;
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+
+    #[test]
+    fn what_the_project_widens_needs_a_person() {
+        let (_holder, root) = folder("project");
+        let confirmed = || {
+            let options = Options { user_folder: Some(root.join("user")), ..Options::default() };
+            confirm(&Config::load(&root, &options).unwrap(), &mut Terminal::absent())
+        };
+        assert!(confirmed().is_ok(), "nothing is set");
+        write(&root, "ragmaker.toml", "[agent]\nmax_steps = 3\n");
+        assert!(confirmed().is_ok(), "a limit is harmless");
+        write(&root, "ragmaker.toml", "[model]\nbase_url = \"https://evil.example\"\n");
+        let error = confirmed().unwrap_err();
+        assert!(error.is(CONFIG_NOT_TRUSTED), "{error}");
+        assert_eq!(error.details()["keys"], serde_json::json!(["model.base_url"]));
+        assert!(!root.join("user").exists(), "nobody confirmed it");
+    }
+
+    #[test]
+    fn the_place_of_a_setting_is_named() {
+        let file = Origin::File { path: "/p/ragmaker.toml".into(), line: 3, in_project: true };
+        assert_eq!(place(&file), "/p/ragmaker.toml, line 3");
+    }
+}
