@@ -154,9 +154,71 @@ fn not_writable(path: &std::path::Path, error: &std::io::Error) -> Error {
     PAGE_NOT_WRITABLE.error(format!("cannot write {}: {error}", path.display())).detail("path", path.to_string_lossy())
 }
 
-/// The URL of the file at `path`.
+/// The URL of the file at the absolute path `path`.
 fn file_url(path: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.~:".contains(&byte);
     let coded = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    format!("file://{}", path.replace('\\', "/").bytes().map(coded).collect::<String>())
+    // Elsewhere, a backslash is a character of a name.
+    let path = if cfg!(windows) { format!("/{}", path.replace('\\', "/")) } else { path.to_owned() };
+    format!("file://{}", path.bytes().map(coded).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_url_leads_to_the_file() {
+        for (path, url) in [
+            ("/a b/\u{6f6e}.html", "file:///a%20b/%E6%BD%AE.html"),
+            ("/a#b?c%d", "file:///a%23b%3Fc%25d"),
+            (r"/a\b", "file:///a%5Cb"),
+        ] {
+            assert_eq!(file_url(path), url);
+        }
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_file_url_leads_to_the_file() {
+        assert_eq!(file_url(r"C:\a b\c.html"), "file:///C:/a%20b/c.html");
+    }
+
+    /// The file for the page of the knowledge base `kb` in the project `root`.
+    fn file(root: &std::path::Path, output: Option<&str>, caller: Caller) -> Result<PathBuf, Error> {
+        write(root, "kb/cache/catalog.json", r#"{"documents": []}"#);
+        let kb_root = root.join("kb");
+        let words: Vec<_> = ["--kb-root", kb_root.to_str().unwrap()].into_iter().collect();
+        let output = output.map(|output| ["--output", output]);
+        let words: Vec<_> = words.into_iter().chain(output.into_iter().flatten()).collect();
+        let project_root = root.to_str().map(str::to_owned);
+        let host = HostOptions { project_root, ..HostOptions::default() };
+        let invocation = Invocation { host, caller, ..Invocation::default() };
+        let catalog = Catalog::locate(Some(&kb_root), None, Access::Read, &invocation)?;
+        Args::from_args(&["show"], &words).unwrap().file(&catalog, &invocation)
+    }
+
+    #[test]
+    fn a_model_writes_pages_in_the_project_alone() {
+        let (_holder, root) = folder("project");
+        assert_eq!(file(&root, Some("out/page.HTML"), Caller::Model).unwrap(), root.join("out/page.HTML"));
+        assert!(file(&root, Some("../page.html"), Caller::Model).unwrap_err().is(ragmaker_files::PATH_NOT_ALLOWED));
+        for other in ["ragmaker", "page.md", "html"] {
+            assert!(file(&root, Some(other), Caller::Model).unwrap_err().is(ARGUMENT_ERROR), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_person_names_any_file_and_no_folder() {
+        let (_holder, root) = folder("project");
+        let page = root.join("page.txt");
+        assert_eq!(file(&root, page.to_str(), Caller::Person).unwrap(), page);
+        assert!(file(&root, root.to_str(), Caller::Person).unwrap_err().is(PAGE_NOT_WRITABLE));
+        let own = file(&root, None, Caller::Person).unwrap();
+        assert!(own.ends_with("kb.html") && own.starts_with(root.join(".tmp")), "{}", own.display());
+    }
 }

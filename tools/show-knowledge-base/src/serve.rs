@@ -105,3 +105,63 @@ impl Server {
         stream.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+
+    /// The status line and the whole reply of `server` to `request`.
+    fn reply(server: &Server, request: &[u8]) -> (String, String) {
+        let mut client = TcpStream::connect(server.listener.local_addr().unwrap()).unwrap();
+        client.write_all(request).unwrap();
+        client.shutdown(std::net::Shutdown::Write).unwrap();
+        let (stream, _) = server.listener.accept().unwrap();
+        let _ = server.answer(&stream);
+        drop(stream);
+        let mut text = String::new();
+        let _ = client.read_to_string(&mut text);
+        (text.lines().next().unwrap_or_default().to_owned(), text)
+    }
+
+    #[test]
+    fn only_a_request_with_the_secret_and_the_own_host_gets_the_page() {
+        let (_holder, root) = folder("kb");
+        write(&root, "cache/catalog.json", r#"{"title": "Tidal knowledge", "documents": []}"#);
+        let server = Server::start(Catalog::at(root.join("cache/catalog.json")).unwrap()).unwrap();
+        let Server { host, path, .. } = &server;
+        let status = |request: String| reply(&server, request.as_bytes()).0;
+        let (first, page) = reply(&server, format!("GET {path} HTTP/1.1\r\nhOsT:  {host}\r\n\r\n").as_bytes());
+        assert!(first == "HTTP/1.1 200 OK" && page.contains("Tidal knowledge"), "{page}");
+        let length = page.split("Content-Length: ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+        assert_eq!(page.split_once("\r\n\r\n").unwrap().1.len().to_string(), length);
+        for request in [
+            format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+            format!("GET {path}x HTTP/1.1\r\nHost: {host}\r\n\r\n"),
+            // A name of another site that leads to this machine.
+            format!("GET {path} HTTP/1.1\r\nHost: evil.example\r\n\r\n"),
+            format!("GET {path} HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", host.rsplit(':').next().unwrap()),
+            format!("GET {path} HTTP/1.1\r\n\r\n"),
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\n\r\n"),
+        ] {
+            let (first, text) = reply(&server, request.as_bytes());
+            assert!(first.ends_with("404 Not Found") && !text.contains("Tidal"), "{request:?}: {text}");
+        }
+        assert!(status(format!("POST {path} HTTP/1.1\r\nHost: {host}\r\n\r\n")).contains("405"));
+        assert!(status(String::new()).contains("405"));
+        // A header without an end is cut at the limit.
+        let endless = format!("GET {path} HTTP/1.1\r\nX: {}", "x".repeat(64 << 10));
+        assert!(!status(endless).contains("200"));
+        assert!(reply(&server, b"GET \xff\xff HTTP/1.1\r\n\r\n").0.is_empty(), "it is no text");
+    }
+
+    #[test]
+    fn addresses_differ_between_starts() {
+        let (_holder, root) = folder("kb");
+        let start = || Server::start(Catalog::at(root.join("catalog.json")).unwrap()).unwrap();
+        let (one, other) = (start(), start());
+        assert!(one.path != other.path && one.path.len() == 34 && one.url().ends_with(&one.path));
+        assert!(one.listener.local_addr().unwrap().ip().is_loopback());
+    }
+}
