@@ -90,3 +90,84 @@ impl ExportedDocument {
 pub(crate) fn line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_catalog::Access;
+    use ragmaker_testkit::{folder, write};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The knowledge base in `root`, with these documents in its catalog.
+    fn exported(root: &Path, documents: &Value) -> (Catalog, ExportedKnowledgeBase) {
+        write(root, "cache/catalog.json", json!({"documents": documents}).to_string());
+        let invocation = Invocation::default();
+        let catalog = Catalog::locate(Some(root), None, Access::Read, &invocation).unwrap();
+        let source = ExportedKnowledgeBase::new(&catalog, catalog.read().unwrap(), &invocation).unwrap();
+        (catalog, source)
+    }
+
+    #[test]
+    fn the_body_has_neither_front_matter_nor_a_mark() {
+        let (_holder, root) = folder("kb");
+        for (text, body) in [
+            ("---\ntitle: T\n---\n\n# A\n\ntext\n\n", "# A\n\ntext"),
+            ("\u{feff}---\ntitle: T\n---\r\n# A", "# A"),
+            ("\u{feff}# A\n", "# A"),
+            ("---\n# not closed\n", "---\n# not closed"),
+            ("", ""),
+        ] {
+            write(&root, "cache/a.md", text);
+            let (_, source) = exported(&root, &json!([{"path": "a.md"}]));
+            assert_eq!(source.documents[0].body().unwrap(), body, "{text:?}");
+        }
+        write(&root, "cache/a.md", b"caf\xe9");
+        assert_eq!(exported(&root, &json!([{"path": "a.md"}])).1.documents[0].body().unwrap(), "caf\u{fffd}");
+    }
+
+    #[test]
+    fn titles_and_addresses_have_their_fallbacks_and_one_line() {
+        let (_holder, root) = folder("kb");
+        write(&root, "cache/deep/a.b.md", "text");
+        let listed = json!([{"path": "deep/a.b.md", "url": "u", "title": "T\n## x"}, {"path": "deep/a.b.md"}]);
+        let (_, source) = exported(&root, &listed);
+        let of = |document: &ExportedDocument| (document.title(), document.address().to_owned());
+        assert_eq!(of(&source.documents[0]), ("T ## x".into(), "u".into()));
+        assert_eq!(of(&source.documents[1]), ("a.b".into(), "deep/a.b.md".into()));
+        assert_eq!(source.title(), "Knowledge base");
+    }
+
+    #[test]
+    fn files_outside_the_knowledge_base_are_left_out() {
+        let (_holder, root) = folder("kb");
+        write(root.parent().unwrap(), "secret.md", "text");
+        let long = "x".repeat(2 * MAX_PATH);
+        let (_, source) = exported(&root, &json!([{"path": "../../secret.md"}, {"url": "u"}, {"path": long}]));
+        let paths: Vec<_> = source.left_out.iter().map(|skipped| skipped.path.len()).collect();
+        assert_eq!((source.documents.len(), paths), (0, vec!["../../secret.md".len(), 0, MAX_PATH]));
+    }
+
+    #[test]
+    fn an_export_that_would_destroy_a_document_is_noticed() {
+        let (_holder, root) = folder("kb");
+        let document = write(&root, "cache/a.md", "text");
+        let other = write(&root, "cache/b.md", "not listed");
+        let (catalog, source) = exported(&root, &json!([{"path": "a.md"}]));
+        let dotted = root.join("cache/../cache/a.md");
+        for (file, is_own) in [
+            (document.as_path(), true),
+            (&dotted, true),
+            (catalog.file(), true),
+            (&other, false),
+            (&root.join("new.md"), false),
+        ] {
+            assert_eq!(source.holds(file, &catalog), is_own, "{}", file.display());
+        }
+        #[cfg(unix)]
+        {
+            std::os::unix::fs::symlink(&document, root.join("link.md")).unwrap();
+            assert!(source.holds(&root.join("link.md"), &catalog));
+        }
+    }
+}

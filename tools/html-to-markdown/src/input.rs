@@ -62,3 +62,28 @@ fn failed(error: &io::Error, path: &Path) -> Error {
     // Unlike the paths of the file tools, this path is relative to the working directory.
     if error.is(FILE_NOT_FOUND) { error.remedy("Check the spelling of --path.") } else { error }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_a_regular_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("page.html");
+        std::fs::write(&page, b"<p>\xff").unwrap();
+        assert_eq!(read(Some(&page)).unwrap(), b"<p>\xff");
+        assert!(read(Some(folder.path())).unwrap_err().is(IS_A_DIRECTORY));
+        let error = read(Some(&folder.path().join("none"))).unwrap_err();
+        assert!(error.is(FILE_NOT_FOUND) && error.remediation().contains("--path"), "{error:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_named_pipe_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(read(Some(&pipe)).unwrap_err().is(NOT_A_REGULAR_FILE));
+    }
+}

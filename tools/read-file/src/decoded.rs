@@ -52,3 +52,46 @@ fn write(source: &ByteSource, Identified { encoding, mark }: Identified) -> io::
     }
     Ok(Decoded { lossy: chunks.lossy(), source: ByteSource::file(text)?, encoding: encoding.name().to_owned() })
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_text::Unicode;
+
+    use super::*;
+
+    fn encoding(bytes: &[u8], label: Option<&str>) -> Option<Identified> {
+        encoding_of(&ByteSource::Memory(bytes.to_vec()), label).unwrap()
+    }
+
+    #[test]
+    fn the_named_encoding_is_used_and_its_mark_is_no_text() {
+        for (bytes, label, expected, mark) in [
+            (&b"\xff\xfea\0"[..], "utf-16le", Encoding::Unicode(Unicode::Utf16Le), 2),
+            (b"a\0", "UTF-16LE", Encoding::Unicode(Unicode::Utf16Le), 0),
+            // The mark of another encoding is text.
+            (b"\xff\xfea\0", "utf-16be", Encoding::Unicode(Unicode::Utf16Be), 0),
+            (b"", "utf-8", Encoding::Unicode(Unicode::Utf8), 0),
+        ] {
+            let found = encoding(bytes, Some(label)).unwrap();
+            assert_eq!((found.encoding, found.mark), (expected, mark), "{label}");
+        }
+        assert_eq!(encoding(b"plain", Some("shift_jis")).unwrap().encoding.name(), "Shift_JIS");
+        let error = encoding_of(&ByteSource::Memory(vec![]), Some("klingon\n")).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--encoding", "{error:?}");
+    }
+
+    #[test]
+    fn a_text_with_states_is_decoded_as_a_whole() {
+        // The escape before the last line selects its characters.
+        let bytes = b"one\n\x1b$B$\"$$\n$&\x1b(B\n";
+        let identified = encoding(bytes, Some("iso-2022-jp")).unwrap();
+        let decoded = decode(&ByteSource::Memory(bytes.to_vec()), identified).unwrap();
+        let mut text = vec![0; 100];
+        let read = decoded.source.read_at(0, &mut text).unwrap();
+        let text = String::from_utf8(text[..read].to_vec()).unwrap();
+        assert!(text.starts_with("one\n\u{3042}\u{3044}"), "{text}");
+        assert_eq!(decoded.encoding, "ISO-2022-JP");
+        let broken = decode(&ByteSource::Memory(b"\x1b$B\xff".to_vec()), identified).unwrap();
+        assert!(broken.lossy);
+    }
+}

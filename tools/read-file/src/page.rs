@@ -34,3 +34,41 @@ impl TextPage {
         Ok(Self { text, cut: false })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_text::{ByteSource, Unicode, UnicodeDecoder};
+
+    use super::*;
+
+    fn budget() -> Budget {
+        Budget::for_frame(&serde_json::Map::new())
+    }
+
+    /// The first page of `text` for an answer with `left` characters of room.
+    fn page(text: &str, left: usize) -> TextPage {
+        let source = ByteSource::Memory(text.as_bytes().to_vec());
+        let mut chunks = Chunks::new(&source, 0, text.len() as u64, 0, UnicodeDecoder::new(Unicode::Utf8));
+        let mut budget = budget();
+        budget.take_text(&"x".repeat(budget.left() - left));
+        TextPage::fill(&mut chunks, budget).unwrap()
+    }
+
+    #[test]
+    fn a_page_ends_after_a_line_where_one_fits() {
+        let TextPage { text, cut } = page("one\ntwo\nthree\n", 12);
+        assert!(cut && text == "one\ntwo\n", "{text:?}");
+        let TextPage { text, cut } = page("one\ntwo\n", 100);
+        assert!(!cut && text == "one\ntwo\n");
+        assert!(!page("", 10).cut);
+    }
+
+    #[test]
+    fn a_line_that_does_not_fit_is_cut_between_characters() {
+        for text in ["\u{1f30a}".repeat(100_000), "\"".repeat(100_000), "\u{1}".repeat(100_000)] {
+            let page = page(&text, 1_000);
+            assert!(page.cut && !page.text.is_empty() && text.starts_with(&page.text));
+            assert!(printed(&page.text, budget().charset()) <= 1_000);
+        }
+    }
+}

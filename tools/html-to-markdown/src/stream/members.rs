@@ -134,3 +134,70 @@ impl Visitor<'_> for WithoutSurrogates {
         String::from_utf8(bytes).map_err(E::custom)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// The bytes of the page of the record on `line`.
+    fn page_of(line: &str) -> Vec<u8> {
+        read(line.as_bytes()).1.map_or_else(|error| panic!("{line}: {error}"), |page| page.bytes.into_owned())
+    }
+
+    #[test]
+    fn surrogates_without_their_partner_are_replaced() {
+        for (escaped, text) in [
+            (r"\ud83c\udf0a", "\u{1f30a}"),
+            (r"a\ud800b", "a\u{fffd}b"),
+            (r"\udc00", "\u{fffd}"),
+            (r"\ud800\ud83c\udf0a", "\u{fffd}\u{1f30a}"),
+            (r"\ud800\ud800", "\u{fffd}\u{fffd}"),
+            // The character before the surrogates, and one of Hangul, which begins with the same byte.
+            (r"\ud7ff\ud55c\ud800", "\u{d7ff}\u{d55c}\u{fffd}"),
+        ] {
+            let page = page_of(&format!(r#"{{"html": "{escaped}"}}"#));
+            assert_eq!(String::from_utf8(page).unwrap(), text, "{escaped}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_several_members_of_a_name_counts() {
+        assert_eq!(page_of(r#"{"html": "a", "html": "b", "k": 1, "k": 2}"#), b"b");
+        let (known, _) = read(br#"{"k": 1, "html": "", "k": 2}"#);
+        assert_eq!(known.rest.iter().map(|(name, value)| (&**name, value.get())).collect::<Vec<_>>(), [("k", "2")]);
+    }
+
+    #[test]
+    fn null_is_as_good_as_nothing() {
+        let line = json!({"id": null, "url": null, "html": "a", "html_base64": null, "charset": null}).to_string();
+        assert_eq!(page_of(&line), b"a");
+        let (known, _) = read(line.as_bytes());
+        assert!(known.id.is_none() && known.url.is_none());
+    }
+
+    #[test]
+    fn the_charset_belongs_to_bytes_alone() {
+        let of = |line: &str| read(line.as_bytes()).1.map(|page| (page.is_text, page.content_type));
+        let bytes = r#"{"html_base64": "YQ==", "charset": "Shift_JIS", "html": "b"}"#;
+        assert_eq!(of(bytes).unwrap(), (false, Some("text/html; charset=Shift_JIS".to_owned())));
+        assert_eq!(of(r#"{"html": "a", "charset": 5}"#).unwrap(), (true, None));
+        assert!(of(r#"{"html_base64": "YQ==", "charset": 5}"#).unwrap_err().is(INVALID_RECORD));
+    }
+
+    #[test]
+    fn the_members_before_a_syntax_error_are_kept() {
+        for rest in ["", ",", r#", "html": "a"#, r#", "html": "a"} {}"#] {
+            let line = format!(r#"{{"id": 7, "url": "u"{rest}"#);
+            let (known, page) = read(line.as_bytes());
+            assert!(page.err().unwrap().is(INVALID_RECORD), "{line}");
+            assert_eq!((known.id.unwrap().get(), known.url.as_deref()), ("7", Some("u")), "{line}");
+        }
+        // A wrong address is the error, not the page.
+        let (known, page) = read(br#"{"url": [], "html": "a"}"#);
+        assert!(known.url.is_none() && page.err().unwrap().message().starts_with("url"));
+        // Nesting without end is an error of the record, and no overflow.
+        assert!(read(format!("{{\"k\": {}", "[".repeat(1 << 20)).as_bytes()).1.is_err());
+    }
+}

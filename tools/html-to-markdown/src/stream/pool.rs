@@ -140,3 +140,79 @@ fn work(queue: Queue, converter: Arc<Converter>) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::json::Charset;
+
+    use super::*;
+    use crate::stream::Content;
+
+    fn converter() -> Converter {
+        Converter { content: Content::Whole, max_bytes: 1 << 20, charset: Charset::Utf8 }
+    }
+
+    fn item(number: usize) -> Item {
+        Item::Line(format!(r#"{{"id": {number}, "html": "<p>text"}}"#).into_bytes())
+    }
+
+    /// The ids of the written lines, and the end of the run.
+    fn run(jobs: usize, items: Vec<io::Result<Item>>, most: usize) -> (Vec<u64>, Result<(), Stop>) {
+        let mut ids = vec![];
+        let pool = Pool { jobs, timeout: Duration::from_mins(1) };
+        let end = pool.run(items.into_iter(), converter(), |output| {
+            let record: serde_json::Value = serde_json::from_slice(&output.line).unwrap();
+            ids.push(record["id"].as_u64().unwrap());
+            if ids.len() < most { Ok(()) } else { Err(Stop::Failures(most)) }
+        });
+        (ids, end)
+    }
+
+    #[test]
+    fn outputs_have_the_order_of_the_input_with_any_number_of_workers() {
+        for jobs in [1, 7] {
+            let (ids, end) = run(jobs, (0..100).map(item).map(Ok).collect(), usize::MAX);
+            assert!(end.is_ok() && ids.into_iter().eq(0..100), "{jobs} jobs");
+        }
+        assert!(run(3, vec![], 1).0.is_empty());
+    }
+
+    #[test]
+    fn what_is_before_a_broken_input_is_written() {
+        let broken = || Err(io::Error::other("torn"));
+        let (ids, end) = run(4, vec![Ok(item(0)), Ok(item(1)), broken(), Ok(item(3))], usize::MAX);
+        assert_eq!(ids, [0, 1]);
+        assert!(matches!(end, Err(Stop::Input(error)) if error.to_string() == "torn"));
+    }
+
+    #[test]
+    fn nothing_is_written_after_the_writer_stopped() {
+        let (ids, end) = run(4, (0..100).map(item).map(Ok).collect(), 3);
+        assert!(ids == [0, 1, 2] && matches!(end, Err(Stop::Failures(3))));
+    }
+
+    #[test]
+    fn a_task_is_settled_once() {
+        let task = Task::new(item(0), sync_channel(1).0);
+        assert_eq!([task.settle(), task.settle()], [true, false]);
+    }
+
+    #[test]
+    fn a_task_out_of_time_is_given_up_and_one_that_waits_for_a_worker_is_not() {
+        let pool = Pool { jobs: 1, timeout: Duration::from_millis(50) };
+        let (done, output) = sync_channel(1);
+        let task = Arc::new(Task::new(item(0), done.clone()));
+        let late = Arc::clone(&task);
+        thread::spawn(move || {
+            // Three times the limit passes before a worker takes it.
+            thread::sleep(Duration::from_millis(150));
+            late.begun.get_or_init(Instant::now);
+            let _ = done.try_send(OutputLine { line: b"done".to_vec(), failed: false });
+        });
+        assert_eq!(pool.wait(&task, &output).unwrap().line, b"done");
+        let (done, output) = sync_channel(1);
+        let task = Task::new(item(0), done);
+        task.begun.get_or_init(Instant::now);
+        assert!(pool.wait(&task, &output).is_none() && !task.settle());
+    }
+}
