@@ -175,3 +175,56 @@ impl Args {
 fn line_of(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count() + 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(old: &str, new: &str) -> Args {
+        Args::from_args(&["modify"], &["--path", "a", "--old-text", old, "--new-text", new]).unwrap()
+    }
+
+    /// `text` with the found places replaced.
+    fn replaced(text: &str, old: &str, new: &str) -> String {
+        let (found, new) = args(old, new).find(text);
+        let mut text = text.to_owned();
+        found.into_iter().rev().for_each(|range| text.replace_range(range, &new));
+        text
+    }
+
+    #[test]
+    fn newlines_stay_those_of_the_file() {
+        for (text, old, new, expected) in [
+            ("a\nb\n", "a\r\nb", "x\r\ny", "x\ny\n"),
+            ("a\r\nb\r\n", "a\nb", "x\ny", "x\r\ny\r\n"),
+            ("a\r\nb\r\n", "b", "x\ny", "a\r\nx\r\ny\r\n"),
+            ("a\r\nb\r\n", "a\r\n", "x\r\n", "x\r\nb\r\n"),
+            // With both kinds, the new text is written as it is given.
+            ("a\r\nb\nc", "b\n", "x\n", "a\r\nx\nc"),
+            ("a\r\nb\nc", "a\n", "x\n", "x\r\nb\nc"),
+        ] {
+            assert_eq!(replaced(text, old, new), expected, "{text:?} {old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn places_that_overlap_are_found_once() {
+        assert_eq!(args("aa", "b").find("aaaa aaa").0, [0..2, 2..4, 5..7]);
+        assert!(args("A", "b").find("a").0.is_empty(), "capitals differ");
+    }
+
+    #[test]
+    fn a_text_with_other_white_space_is_pointed_to() {
+        let error = |old: &str| args(old, "x").not_found("one\n  let  a =\t1;\nlet b", "a.rs");
+        assert_eq!(error("\n\nlet a = 1;\nlet c").details()["near_line"], 2);
+        for old in ["let d", " \n\t"] {
+            let error = error(old);
+            assert!(error.is(TEXT_NOT_FOUND) && !error.details().contains_key("near_line"), "{old:?}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_from_1() {
+        assert_eq!([0, 1, 2, 3].map(|at| line_of("a\n\nb", at)), [1, 1, 2, 3]);
+    }
+}

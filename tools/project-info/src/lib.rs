@@ -190,10 +190,8 @@ fn resolve(roots: &Roots, path: &str) -> Resolved {
         read.as_ref().err().and_then(|error| error.details().get("resolved")).and_then(|value| value.as_str());
     let exists = match &read {
         Ok(_) => Some(true),
-        // Beneath a root, so it may be looked at; a link that leads nowhere is there.
-        Err(error) if error.is(FILE_NOT_FOUND) => {
-            Some(place.as_ref().is_some_and(|path| path.symlink_metadata().is_ok()))
-        }
+        // Beneath a root, so this may be said; of a link, what it leads to counts.
+        Err(error) if error.is(FILE_NOT_FOUND) => Some(false),
         Err(_) => None,
     };
     Resolved {
@@ -204,5 +202,58 @@ fn resolve(roots: &Roots, path: &str) -> Resolved {
         writable: write.is_ok(),
         read_rule,
         write_rule: write.map_or_else(|error| error.to_string(), |place| rule(&place.root)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// Whether the path may be read and written, whether it exists, and the rules.
+    fn explained(root: &Path, path: &str) -> (bool, bool, Option<bool>, String) {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let resolved = resolve(&Roots::discover(&host).unwrap(), path);
+        (
+            resolved.readable,
+            resolved.writable,
+            resolved.exists,
+            format!("{}; {}", resolved.read_rule, resolved.write_rule),
+        )
+    }
+
+    #[test]
+    fn what_may_be_done_with_a_path_is_explained() {
+        let (_holder, root) = folder("project");
+        write(&root, "a.md", "");
+        write(&root, "ignored.md", "");
+        write(&root, ".ragmakerignore", "ignored.md\n");
+        write(root.parent().unwrap(), "outside.md", "");
+        let (readable, writable, exists, rules) = explained(&root, "a.md");
+        assert_eq!((readable, writable, exists), (true, true, Some(true)));
+        assert!(rules.contains(root.to_str().unwrap()), "{rules}");
+        let (readable, writable, exists, _) = explained(&root, "none.md");
+        assert_eq!((readable, writable, exists), (false, true, Some(false)));
+        let (readable, _, exists, rules) = explained(&root, "ignored.md");
+        assert!(!readable && exists == Some(true) && rules.contains(".ragmakerignore"), "{rules}");
+        // Whether a file outside exists is not said.
+        for outside in ["../outside.md", "../none.md", "/etc/passwd"] {
+            let (readable, writable, exists, rules) = explained(&root, outside);
+            assert_eq!((readable, writable, exists), (false, false, None), "{outside}: {rules}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_is_explained_by_what_it_leads_to() {
+        let (_holder, root) = folder("project");
+        write(root.parent().unwrap(), "outside.md", "");
+        std::os::unix::fs::symlink("../outside.md", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("none", root.join("dead")).unwrap();
+        assert_eq!(explained(&root, "out").2, None);
+        let (readable, _, exists, rules) = explained(&root, "dead");
+        assert!(!readable && exists == Some(false), "{rules}");
     }
 }

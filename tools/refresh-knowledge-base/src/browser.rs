@@ -75,3 +75,19 @@ fn one(known: BrowserDocument<'_>, invocation: &Invocation, store: &mut Store<'_
     let page = if moved { PageResult::moved(url, at, Some(&stored)) } else { PageResult::stored(url, &stored) };
     Ok(page.via("browser"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_page_that_the_server_denies_is_gone() {
+        let error = |status: u64| ragmaker_knowledge::EMPTY_CONTENT.error("no page").detail("http_status", status);
+        assert!(is_gone(&error(404)) && is_gone(&error(410)));
+        for status in [200, 401, 403, 429, 500, 503] {
+            assert!(!is_gone(&error(status)), "{status}");
+        }
+        assert!(!is_gone(&ragmaker_knowledge::EMPTY_CONTENT.error("404")));
+        assert!(!is_gone(&ragmaker_knowledge::EMPTY_CONTENT.error("x").detail("http_status", "404")));
+    }
+}

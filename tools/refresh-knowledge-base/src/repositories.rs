@@ -57,3 +57,26 @@ fn check_network(address: &Address, invocation: &Invocation) -> Result<(), Error
     let url = address.host().and_then(|host| Url::parse(&format!("https://{host}/")).ok());
     url.map_or(Ok(()), |url| Network::new(&invocation.host).check_resolved(&url))
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_catalog_leads_to_no_host_in_a_private_network() {
+        let checked = |repository: &str, allow_private: bool| {
+            let host = HostOptions { allow_private, ..HostOptions::default() };
+            let invocation = Invocation { host, ..Invocation::default() };
+            check_network(&Address::parse(repository).unwrap(), &invocation)
+        };
+        for repository in
+            ["https://127.0.0.1/a/b", "https://[::1]/a/b", "http://10.1.2.3:3000/a.git", "ssh://git@192.168.0.1/a/b"]
+        {
+            assert!(checked(repository, false).is_err(), "{repository}");
+            assert!(checked(repository, true).is_ok(), "{repository}");
+        }
+        assert!(checked("https://1.1.1.1/a/b", false).is_ok());
+    }
+}

@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Args, place: &LineContext<'_>, is_approved: bool) -> Re
             let harmless = name.to_str().is_some_and(|name| HARMLESS.contains(&name) || name.starts_with("LC_"));
             harmless && !ragmaker_confine::is_secret(name, value)
         });
-        command.envs(kept).envs(SET).env("PATH", path(place.roots));
+        command.envs(kept).envs(SET).env("PATH", path(env::var_os("PATH"), place.roots));
         command.env("GIT_CONFIG_COUNT", GIT.len().to_string());
         for (number, (key, value)) in GIT.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{number}"), key).env(format!("GIT_CONFIG_VALUE_{number}"), value);
@@ -160,12 +160,60 @@ fn policy(args: &Args, place: &LineContext<'_>, is_approved: bool) -> Policy {
     }
 }
 
-/// The folders in which programs are searched. The project is not among them, because its `ls` may be another program.
-fn path(roots: &Roots) -> OsString {
-    let given = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+/// The folders of `given` in which programs are searched. The project is not among them, because its `ls` may be another
+/// program.
+fn path(given: Option<OsString>, roots: &Roots) -> OsString {
+    let given = given.unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let outside = |folder: &PathBuf| {
         let real = ragmaker_fs::canonicalize(folder).unwrap_or_else(|_| folder.clone());
         folder.is_absolute() && !roots.all().iter().any(|root| root.writable && real.starts_with(&root.path))
     };
     env::join_paths(env::split_paths(&given).filter(outside)).unwrap_or_else(|_| "/usr/bin:/bin".into())
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use argh::FromArgs;
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    fn roots(root: &Path) -> Roots {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Roots::discover(&host).unwrap()
+    }
+
+    #[test]
+    fn programs_of_the_project_are_not_found() {
+        let (_holder, root) = folder("project");
+        let outside = root.parent().unwrap().join("bin");
+        for folder in [&root.join("bin"), &outside] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::os::unix::fs::symlink(root.join("bin"), outside.join("led")).unwrap();
+        let given =
+            [&root.join("bin"), &root, Path::new("."), Path::new("bin"), Path::new(""), &outside.join("led"), &outside];
+        let found = path(Some(env::join_paths(given).unwrap()), &roots(&root));
+        assert_eq!(env::split_paths(&found).collect::<Vec<_>>(), [outside]);
+        assert!(env::split_paths(&path(None, &roots(&root))).any(|folder| folder == Path::new("/bin")));
+    }
+
+    #[test]
+    fn only_an_approved_line_can_write_or_use_the_network() {
+        let (_holder, root) = folder("project");
+        let roots = roots(&root);
+        let hidden = [root.join(".env")];
+        let keys = Keys::of(roots.project(), None);
+        let place = LineContext { roots: &roots, cwd: &root, keys: &keys, hidden: &hidden, must_hide: true };
+        let of = |words: &[&str], is_approved| policy(&Args::from_args(&["run"], words).unwrap(), &place, is_approved);
+        let line = ["--command", "ls", "--network"];
+        let unasked = of(&line, false);
+        assert!(unasked.writable.is_empty() && !unasked.network && unasked.strict && unasked.must_hide);
+        assert!(unasked.hidden.contains(&hidden[0]));
+        let approved = of(&line, true);
+        assert!(approved.network && approved.writable.contains(&root) && !approved.hidden.contains(&hidden[0]));
+        // Logins are out of reach for every line, and the network for each that did not ask for it.
+        assert!(!approved.hidden.is_empty() && !of(&line[..2], true).network);
+    }
 }

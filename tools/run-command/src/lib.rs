@@ -208,3 +208,25 @@ fn answer(
     };
     Ok(output::fill(answer, ran.captured, roots))
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_line_hides_the_files_with_keys_that_it_could_read() {
+        let (_holder, root) = folder("project");
+        let (top, deep) = (write(&root, ".env", "A=b"), write(&root, "deep/.env", "A=b"));
+        write(&root, "a.md", "");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let roots = Roots::discover(&host).unwrap();
+        assert_eq!(hidden(&roots, Hides::Nothing), (vec![], true));
+        assert_eq!(hidden(&roots, Hides::Top), (vec![top.clone()], true));
+        let (mut all, is_complete) = hidden(&roots, Hides::Everywhere);
+        all.sort();
+        assert!(all == [top, deep] && is_complete);
+    }
+}

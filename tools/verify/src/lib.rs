@@ -177,3 +177,40 @@ fn failed(findings: Vec<Finding>, documents: usize, catalog: &Catalog, args: &Ar
         Err(error) => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn findings_are_paged_and_counted_as_a_whole() {
+        let root = tempfile::tempdir().unwrap();
+        // Each entry lacks its file.
+        let listed: Vec<_> = (0..500).map(|n| json!({"url": format!("u:{n}"), "path": format!("{n}.md")})).collect();
+        std::fs::write(root.path().join("catalog.json"), json!({"documents": listed}).to_string()).unwrap();
+        let kb_root = root.path().to_str().unwrap();
+        let (mut offset, mut seen) = (0, 0);
+        loop {
+            let at = offset.to_string();
+            let args = Args::from_args(&["verify"], &["--kb-root", kb_root, "--offset", &at]).unwrap();
+            let error = args.run(&Invocation::default()).err().unwrap();
+            let details = error.details();
+            assert!(error.is(VERIFICATION_FAILED) && details["documents"] == 500, "{error:?}");
+            let counts = details["counts"].as_object().unwrap().values().filter_map(serde_json::Value::as_u64);
+            assert_eq!(Some(counts.sum()), details["total"].as_u64());
+            seen += details["findings"].as_array().unwrap().len();
+            assert_eq!(details["truncated"] == true, details["next"].is_object());
+            let Some(next) = details["next"]["offset"].as_u64() else {
+                assert_eq!(details["total"], seen);
+                break;
+            };
+            assert!(next > offset, "the next page is another one");
+            offset = next;
+        }
+        assert!(offset > 0, "there was more than one page");
+        let beyond = Args::from_args(&["verify"], &["--kb-root", kb_root, "--offset", "100000"]).unwrap();
+        assert!(beyond.run(&Invocation::default()).err().unwrap().is(OFFSET_BEYOND_END));
+    }
+}

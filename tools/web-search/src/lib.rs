@@ -162,3 +162,26 @@ fn message(total: usize, closed: usize, left: usize) -> Option<String> {
     let all: Vec<_> = closed.into_iter().chain(left).collect();
     (!all.is_empty()).then(|| all.join(" "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_that_are_left_out_are_counted() {
+        assert_eq!(message(5, 0, 0), None);
+        assert!(message(0, 0, 0).unwrap().starts_with("No results."));
+        assert_eq!(message(5, 5, 0).unwrap(), "5 of the results are of domains that may not be opened.");
+        let both = message(20, 2, 3).unwrap();
+        assert_eq!(both, "2 of the results are of domains that may not be opened. 3 more did not fit into the answer.");
+    }
+
+    #[test]
+    fn an_empty_or_endless_query_is_refused_before_anything_is_sent() {
+        for query in [" \n".to_owned(), "\u{6f6e}".repeat(MAX_QUERY + 1)] {
+            let args = Args::from_args(&["web-search"], &["--query", &query]).unwrap();
+            let error = args.run(&Invocation::default()).err().unwrap();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--query", "{error:?}");
+        }
+    }
+}
