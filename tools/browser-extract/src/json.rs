@@ -74,3 +74,40 @@ pub(crate) fn source(session: Option<&str>) -> DocumentSource {
         scroll: false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_markdown::{Document, Metadata};
+    use ragmaker_tool::INTERNAL_ERROR;
+
+    use super::*;
+
+    fn answer(url: String) -> JsonDocument {
+        JsonDocument { url, document: Document { metadata: Metadata::default(), words: 0, markdown: String::new() } }
+    }
+
+    #[test]
+    fn every_answer_is_saved_and_the_list_is_bounded() {
+        let long = format!("https://x.example/{}", "x".repeat(MAX_URL));
+        let urls: Vec<_> =
+            std::iter::once(long).chain((0..2 * LISTED).map(|n| format!("https://x.example/{n}"))).collect();
+        let mut saved = vec![];
+        let report = JsonResponses::save((urls.iter().cloned().map(answer).collect(), 3), |answer| {
+            saved.push(answer.url.clone());
+            Ok(format!("/kb/{}.md", saved.len()))
+        });
+        let report = report.unwrap();
+        assert_eq!((saved, report.saved, report.left_out), (urls, 2 * LISTED + 1, 3));
+        // The address that is too long to list has a file all the same.
+        assert_eq!((report.documents.len(), report.documents[0].file_path.as_str()), (LISTED, "/kb/2.md"));
+    }
+
+    #[test]
+    fn an_answer_that_cannot_be_saved_is_an_error() {
+        let answers = ["a", "b"].map(|url| answer(url.to_owned())).into();
+        let error = JsonResponses::save((answers, 0), |answer| {
+            if answer.url == "a" { Ok(String::new()) } else { Err(INTERNAL_ERROR.error("the disk is full")) }
+        });
+        assert!(error.unwrap_err().is(INTERNAL_ERROR));
+    }
+}

@@ -67,3 +67,55 @@ impl Extraction<'_> {
 /// The remedy for a page without text.
 const EMPTY_REMEDY: &str =
     "Look at the page with ragmaker-browser-navigate; name its content with --selector or wait for it with --wait-for.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn extraction(selector: Option<&str>, expand: Expand) -> Extraction<'_> {
+        Extraction {
+            session: Some("work"),
+            selector,
+            wait_for: None,
+            load: Load::default(),
+            expand,
+            timeout: None,
+            visible: false,
+            capture: Capture { screenshot: None, pdf: false },
+            declines_consent: false,
+            json: None,
+        }
+    }
+
+    #[test]
+    fn a_document_is_taken_in_the_same_way_only_with_the_same_part_and_expansion() {
+        let folded = Expand { folded: true, scroll: false };
+        let ways =
+            [(None, Expand::default()), (Some("main"), Expand::default()), (None, folded), (Some("main"), folded)];
+        for (at, (selector, expand)) in ways.iter().enumerate() {
+            let source = extraction(*selector, *expand).source(None, "https://x.example/");
+            for (other, (selector, expand)) in ways.iter().enumerate() {
+                assert_eq!(extraction(*selector, *expand).is_way_of(&source), at == other, "{source:?}");
+            }
+        }
+        // A plain request takes the main content as it is.
+        let http = DocumentSource::Http { section: None, from: None, etag: None, last_modified: None };
+        assert!(extraction(None, Expand::default()).is_way_of(&http));
+        assert!(!extraction(Some("main"), Expand::default()).is_way_of(&http));
+    }
+
+    #[test]
+    fn the_address_that_was_asked_for_is_recorded_where_it_is_another_one() {
+        let from = |asked: Option<&str>, url: &str| {
+            let asked = asked.map(|asked| Url::parse(asked).unwrap());
+            let source = extraction(None, Expand::default()).source(asked.as_ref(), url);
+            let DocumentSource::Browser { session, from, .. } = source else { panic!("{source:?}") };
+            assert_eq!(session.as_deref(), Some("work"));
+            from
+        };
+        let url = "https://x.example/new";
+        assert_eq!(from(Some("https://x.example/old"), url).as_deref(), Some("https://x.example/old"));
+        assert_eq!(from(Some("https://x.example/new#place"), url), None, "the same document");
+        assert_eq!(from(None, url), None);
+    }
+}

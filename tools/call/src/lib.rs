@@ -57,3 +57,40 @@ fn call(name: &str, json: &str, host: &HostOptions) -> Result<String, Error> {
     let _ = json::write(&answer, Charset::from_env(), &mut out);
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The result of a call in a project with the file `a.md`.
+    fn called(name: &str, json: &str) -> Result<String, Error> {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::write(root.path().join("a.md"), "one").unwrap();
+        let host = HostOptions { project_root: root.path().to_str().map(str::to_owned), ..HostOptions::default() };
+        call(name, json, &host)
+    }
+
+    #[test]
+    fn a_tool_is_called_by_any_of_its_names() {
+        for name in ["read_file", "read-file", "ragmaker-read-file"] {
+            let answer = called(name, r#"{"path": "a.md"}"#).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(answer.contains(r#""content": "one""#) && answer.ends_with("}\n"), "{answer}");
+        }
+        let error = called("reed_file", "{}").unwrap_err();
+        assert!(error.code() == "TOOL_NOT_FOUND" && format!("{error:?}").contains("read_file"), "{error:?}");
+    }
+
+    #[test]
+    fn arguments_that_a_call_must_not_have_are_refused() {
+        for (json, code) in [
+            ("", "ARGUMENT_ERROR"),
+            ("[]", "ARGUMENT_ERROR"),
+            (r#"{"path": "a.md"} {}"#, "ARGUMENT_ERROR"),
+            (r#"{"path": "a.md", "path": "b.md"}"#, "ARGUMENT_ERROR"),
+            (r#"{"path": "a.md", "project_root": "/"}"#, "NOT_ALLOWED_IN_ARGUMENTS"),
+            (r#"{"path": "../a.md"}"#, "PATH_NOT_ALLOWED"),
+        ] {
+            assert_eq!(called("read_file", json).unwrap_err().code(), code, "{json}");
+        }
+    }
+}

@@ -87,3 +87,50 @@ impl Args {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claimed(words: &[&str]) -> Result<Claims, Error> {
+        Args::from_args(&["cite"], words).unwrap().claims(&Invocation::default())
+    }
+
+    #[test]
+    fn a_quotation_is_taken_verbatim() {
+        let quote = "a \"b\" [x.md#y]\n ";
+        let claims = claimed(&["--quote", quote, "--citation", "a.md#b"]).unwrap();
+        let claim = Claim { quote: quote.to_owned(), citation: Some("a.md#b".to_owned()) };
+        assert_eq!(claims, Claims { claims: vec![claim], unquoted: 0 });
+        assert_eq!(claimed(&["--quote", ""]).unwrap().claims, [Claim::default()]);
+    }
+
+    #[test]
+    fn an_answer_is_read_from_a_file_or_the_text() {
+        let text = "\"one\" [a.md#b] and [c.md#d]";
+        let file = tempfile(text);
+        let of_text = claimed(&["--text", text]).unwrap();
+        assert_eq!((of_text.claims.len(), of_text.unquoted), (1, 1));
+        assert_eq!(claimed(&["--answer", file.1.to_str().unwrap()]).unwrap(), of_text);
+    }
+
+    fn tempfile(text: &str) -> (impl Sized, PathBuf) {
+        let (holder, root) = ragmaker_testkit::folder("answer");
+        let path = ragmaker_testkit::write(&root, "answer.md", text);
+        (holder, path)
+    }
+
+    #[test]
+    fn contradicting_arguments_are_refused_with_the_one_to_change() {
+        for (words, argument) in [
+            (&[][..], "--quote"),
+            (&["--citation", "a.md#b"], "--citation"),
+            (&["--text", "x", "--citation", "a.md#b"], "--citation"),
+            (&["--quote", "x", "--text", "x"], "--answer"),
+            (&["--text", "x", "--answer", "x"], "--answer"),
+        ] {
+            let error = claimed(words).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == argument, "{words:?}: {error:?}");
+        }
+    }
+}

@@ -48,3 +48,36 @@ pub(crate) fn print(pages: &[Planned]) {
     // Whoever has closed the pipe wants no more of them.
     let _ = io::stdout().write_all(&out).and_then(|()| io::stdout().flush());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(number: usize) -> Planned {
+        let (url, kept) = (format!("https://x.example/{number}"), !number.is_multiple_of(3));
+        Planned { url, kept, reason: "a sitemap names it".to_owned() }
+    }
+
+    #[test]
+    fn the_pages_of_a_plan_are_all_addresses_in_order() {
+        let all = 3_000;
+        let (mut offset, mut seen) = (0, vec![]);
+        loop {
+            let plan = Plan::of((0..all).map(planned).collect(), Offset::new(offset)).unwrap();
+            assert_eq!((plan.total, plan.kept, plan.dropped), (all, 2_000, 1_000));
+            assert_eq!(plan.truncated, plan.next.is_some());
+            seen.extend(plan.pages.into_iter().map(|page| page.url));
+            let Some(next) = plan.next else { break };
+            offset = serde_json::to_value(next).unwrap()["offset"].as_u64().unwrap();
+            assert_eq!(offset, seen.len() as u64);
+        }
+        assert!(seen.into_iter().eq((0..all).map(|number| planned(number).url)) && offset > 0);
+    }
+
+    #[test]
+    fn a_plan_without_addresses_is_whole_and_has_no_place_beyond_its_end() {
+        let plan = Plan::of(vec![], Offset::new(0)).unwrap();
+        assert!(plan.total == 0 && !plan.truncated && plan.next.is_none());
+        assert!(Plan::of(vec![planned(1)], Offset::new(5)).unwrap_err().is(ragmaker_tool::OFFSET_BEYOND_END));
+    }
+}

@@ -49,3 +49,42 @@ pub(crate) async fn ask(message: String, peer: &Peer<RoleServer>) -> Approval {
         _ => Approval::Pending,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::ARGUMENT_ERROR;
+    use serde_json::json;
+
+    use super::*;
+
+    fn error() -> Error {
+        NEEDS_APPROVAL
+            .error("it needs an approval")
+            .detail("command", "rm a\u{202e}b\u{1b}[2K")
+            .detail("cwd", "/p")
+            .detail("reasons", json!(["it removes\r files", 5]))
+            .detail("unconfined", json!(["the network"]))
+    }
+
+    #[test]
+    fn a_person_sees_everything_that_would_run() {
+        let question = of(&Err(error())).unwrap();
+        assert!(question.starts_with("Run this command in /p?\n\nrm a"), "{question}");
+        assert!(
+            question.contains("\n- it removes") && question.ends_with("\n- not confined: the network"),
+            "{question}"
+        );
+        // Nothing in it changes how the rest is shown.
+        assert!(!question.contains(['\u{202e}', '\u{1b}', '\r']), "{question:?}");
+        // A tool in its own process answers with the error as JSON.
+        assert_eq!(of(&Ok(serde_json::to_value(error()).unwrap())).unwrap(), question);
+    }
+
+    #[test]
+    fn nothing_else_is_a_question() {
+        assert_eq!(of(&Err(ARGUMENT_ERROR.error("x"))), None);
+        for answer in [json!({}), json!({"status": "success", "content": "NEEDS_APPROVAL"}), json!([])] {
+            assert_eq!(of(&Ok(answer)), None);
+        }
+    }
+}

@@ -52,3 +52,32 @@ impl Sessions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_session_that_was_used_longest_ago_is_closed() {
+        let sessions = Sessions::default();
+        let (mut ids, mut transports) = (vec![], vec![]);
+        for _ in 0..MAX_SESSIONS {
+            let (id, transport) = sessions.manager.create_session().await.unwrap();
+            sessions.opened(&id).await;
+            ids.push(id);
+            transports.push(transport);
+        }
+        let open = async |id: &SessionId| sessions.manager.sessions.read().await.contains_key(id);
+        sessions.used(&ids[0]).await;
+        sessions.used("no such session").await;
+        let (new, _transport) = sessions.manager.create_session().await.unwrap();
+        sessions.opened(&new).await;
+        assert_eq!((open(&ids[0]).await, open(&ids[1]).await, open(&new).await), (true, false, true));
+        assert_eq!(sessions.used.lock().await.len(), MAX_SESSIONS);
+        // A session that ended by itself makes room for another one.
+        sessions.manager.close_session(&ids[5]).await.unwrap();
+        let (newer, _transport) = sessions.manager.create_session().await.unwrap();
+        sessions.opened(&newer).await;
+        assert!(open(&ids[2]).await && open(&newer).await);
+    }
+}
