@@ -80,3 +80,63 @@ pub fn sha256(path: &Path) -> anyhow::Result<String> {
     let content = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(format!("{:x}", Sha256::digest(content)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    /// An archive of the same files, made in `folder` in this order.
+    fn archive(folder: &Path, names: &[&str]) -> Vec<u8> {
+        let stage = folder.join("stage");
+        for name in names {
+            let path = stage.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, name).unwrap();
+        }
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("ragmaker", stage.join("bin/ragmaker-read-file")).unwrap();
+        let path = folder.join("a.tar.gz");
+        write(&stage, "ragmaker-1", 1_700_000_000, &path).unwrap();
+        fs::read(path).unwrap()
+    }
+
+    #[test]
+    fn the_same_files_make_the_same_bytes() {
+        let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let names = ["bin/ragmaker", "share/a/b.md", "share/a.md"];
+        let bytes = archive(one.path(), &names);
+        let reversed: Vec<_> = names.into_iter().rev().collect();
+        assert_eq!(bytes, archive(other.path(), &reversed));
+        let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(&bytes[..]));
+        let mut found = vec![];
+        for entry in tar.entries().unwrap() {
+            let mut entry = entry.unwrap();
+            let header = entry.header();
+            assert_eq!((header.mtime().unwrap(), header.uid().unwrap(), header.gid().unwrap()), (1_700_000_000, 0, 0));
+            let (mode, kind) = (header.mode().unwrap(), header.entry_type());
+            let path = entry.path().unwrap().to_string_lossy().into_owned();
+            let mut text =
+                entry.link_name().unwrap().map_or_else(String::new, |link| link.to_string_lossy().into_owned());
+            entry.read_to_string(&mut text).unwrap();
+            if kind == EntryType::Symlink {
+                assert_eq!((path.as_str(), text.as_str()), ("ragmaker-1/bin/ragmaker-read-file", "ragmaker"));
+            } else {
+                found.push((path, mode, text));
+            }
+        }
+        let file = |name: &str, mode| (format!("ragmaker-1/{name}"), mode, name.to_owned());
+        assert_eq!(found, [file("bin/ragmaker", 0o755), file("share/a/b.md", 0o644), file("share/a.md", 0o644)]);
+    }
+
+    #[test]
+    fn the_checksum_is_a_line_for_sha256sum() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tar.gz");
+        fs::write(&path, "abc").unwrap();
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(checksum(&path).unwrap(), format!("{digest}  a.tar.gz\n"));
+        assert!(checksum(folder.path()).is_err());
+    }
+}

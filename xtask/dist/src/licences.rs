@@ -59,3 +59,47 @@ fn texts_in(folder: &Path) -> anyhow::Result<Vec<String>> {
     };
     paths.iter().map(|path| read(path)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A package in `folder` with this licence, whose files are written.
+    fn package(folder: &Path, name: &str, license: Option<&str>, files: &[(&str, &str)]) -> Linked {
+        let own = folder.join(name);
+        fs::create_dir_all(&own).unwrap();
+        for (file, text) in files {
+            fs::write(own.join(file), text).unwrap();
+        }
+        let package = json!({
+            "name": name, "version": "1.0.0", "id": name, "source": "registry+https://x.example", "license": license,
+            "dependencies": [], "targets": [], "features": {}, "manifest_path": own.join("Cargo.toml"),
+            "authors": ["A. Uthor"], "repository": "https://x.example/r",
+        });
+        Linked { package: serde_json::from_value(package).unwrap(), dependencies: vec![] }
+    }
+
+    #[test]
+    fn each_text_is_there_once_below_the_packages_that_have_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let one =
+            package(folder.path(), "one", Some("MIT"), &[("LICENSE-MIT", "The text\r\nof it\n"), ("main.rs", "no")]);
+        let two = package(folder.path(), "two", Some("MIT"), &[("license", "The text\nof it"), ("NOTICE.txt", "Note")]);
+        let bare = package(folder.path(), "bare", Some("MIT"), &[]);
+        let text = text(&[one, two, bare]).unwrap();
+        assert_eq!(text.matches("The text\nof it\n").count(), 1);
+        assert!(text.contains("\none 1.0.0, two 1.0.0\n\nThe text") && text.contains("\ntwo 1.0.0\n\nNote"), "{text}");
+        assert!(text.contains("bare 1.0.0: MIT https://x.example/r\n    (the package has no licence text)"), "{text}");
+        assert!(!text.contains("\nno\n"), "{text}");
+    }
+
+    #[test]
+    fn a_package_without_a_licence_and_a_release_without_texts_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let none = package(folder.path(), "none", None, &[("LICENSE", "text")]);
+        assert!(text(&[none]).unwrap_err().to_string().contains("none 1.0.0 has no licence"));
+        assert!(text(&[package(folder.path(), "bare", Some("MIT"), &[])]).is_err());
+    }
+}

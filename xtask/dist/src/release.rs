@@ -78,3 +78,33 @@ pub fn output(command: &mut Command) -> anyhow::Result<String> {
     ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_installer_is_that_of_the_version() {
+        let text = |text: &str| text.to_owned();
+        let release = Release {
+            root: PathBuf::new(),
+            version: text("1.2.3"),
+            repository: text("https://x.example/r"),
+            target: text("x86_64-unknown-linux-musl"),
+            time: 0,
+        };
+        let installer = release.installer();
+        assert!(installer.contains("1.2.3") && installer.contains("https://x.example/r"));
+        assert!(!installer.contains("__VERSION__") && !installer.contains("__REPOSITORY__"));
+        assert_eq!(release.name(), "ragmaker-1.2.3-x86_64-unknown-linux-musl");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_that_fails_is_an_error_with_what_it_says() {
+        assert_eq!(output(Command::new("sh").args(["-c", "echo a"])).unwrap(), "a\n");
+        let error = output(Command::new("sh").args(["-c", "echo reason >&2; exit 3"])).unwrap_err();
+        assert!(error.to_string().contains("reason"), "{error}");
+        assert!(output(&mut Command::new("/no/such/program")).is_err());
+    }
+}

@@ -78,3 +78,52 @@ fn serial_number(release: &Release, components: &[Value]) -> String {
     let hex = format!("{bytes:x}");
     format!("urn:uuid:{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..32])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linked(name: &str, version: &str, dependencies: &[&str]) -> Linked {
+        let package = json!({
+            "name": name, "version": version, "id": format!("path+file:///private/{name}"), "dependencies": [],
+            "targets": [], "features": {}, "manifest_path": "/private/Cargo.toml", "license": "MIT/Apache-2.0",
+            "description": " text\n",
+        });
+        let id = |name: &&str| serde_json::from_value(json!(format!("path+file:///private/{name}"))).unwrap();
+        let package = serde_json::from_value(package).unwrap();
+        Linked { package, dependencies: dependencies.iter().map(id).collect() }
+    }
+
+    fn release(time: u64) -> Release {
+        let text = |text: &str| text.to_owned();
+        Release { root: "/private".into(), version: text("1.0.0"), repository: text("r"), target: text("t"), time }
+    }
+
+    #[test]
+    fn the_bill_names_each_package_and_no_path_of_the_machine() {
+        let all = [linked("ragmaker", "1.0.0", &["a", "gone"]), linked("a", "2.0.0+b", &[])];
+        let bill = of(&release(0), &all);
+        assert_eq!(bill["metadata"]["component"]["purl"], "pkg:cargo/ragmaker@1.0.0");
+        assert_eq!(bill["metadata"]["timestamp"], "1970-01-01T00:00:00Z");
+        let [component] = &bill["components"].as_array().unwrap()[..] else { panic!("{bill}") };
+        assert_eq!((&component["purl"], &component["type"]), (&json!("pkg:cargo/a@2.0.0%2Bb"), &json!("library")));
+        assert_eq!(component["licenses"][0]["expression"], "MIT OR Apache-2.0");
+        assert_eq!(component["description"], "text");
+        assert_eq!(bill["dependencies"][0]["dependsOn"], json!(["pkg:cargo/a@2.0.0%2Bb"]));
+        assert!(!bill.to_string().contains("/private"), "{bill}");
+    }
+
+    #[test]
+    fn the_serial_number_is_a_uuid_of_the_content() {
+        let number = |packages: &[Linked]| of(&release(0), packages)["serialNumber"].as_str().unwrap().to_owned();
+        let one = number(&[linked("a", "1.0.0", &[])]);
+        assert_eq!(one, number(&[linked("a", "1.0.0", &[])]));
+        assert_ne!(one, number(&[linked("a", "1.0.1", &[])]));
+        let uuid = one.strip_prefix("urn:uuid:").unwrap();
+        assert_eq!(uuid.split('-').map(str::len).collect::<Vec<_>>(), [8, 4, 4, 4, 12]);
+        assert!(
+            uuid[14..].starts_with('8') && ['8', '9', 'a', 'b'].iter().any(|c| uuid[19..].starts_with(*c)),
+            "{uuid}"
+        );
+    }
+}

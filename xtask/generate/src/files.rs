@@ -32,3 +32,26 @@ pub(crate) fn check(files: &BTreeMap<PathBuf, String>, task: &str) -> anyhow::Re
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_not_stale_until_it_is_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.md");
+        let files = BTreeMap::from([(path.clone(), "text\n".to_owned())]);
+        assert!(check(&files, "docs").unwrap_err().to_string().contains("`cargo xtask docs`"), "it is not there");
+        write(files.clone()).unwrap();
+        check(&files, "docs").unwrap();
+        fs::write(&path, "text").unwrap();
+        assert!(check(&files, "docs").unwrap_err().to_string().contains("b.md is stale"));
+        assert!(write([(folder.path().join("a/b.md/c"), String::new())]).is_err(), "a file is no folder");
+    }
+
+    #[test]
+    fn the_root_is_that_of_the_repository() {
+        assert!(root().join("CONTRIBUTING.md").is_file() && root().join("xtask/generate/Cargo.toml").is_file());
+    }
+}

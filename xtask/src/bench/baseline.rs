@@ -179,3 +179,17 @@ pub(super) fn flags(profile: &Path) -> Vec<String> {
     }
     flags
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_time_limit_of_the_socket_is_waited_out() {
+        let error = |kind: io::ErrorKind| anyhow::Error::new(tungstenite::Error::Io(kind.into()));
+        assert!(is_late(&error(io::ErrorKind::WouldBlock)) && is_late(&error(io::ErrorKind::TimedOut)));
+        assert!(!is_late(&error(io::ErrorKind::ConnectionReset)));
+        assert!(!is_late(&anyhow::Error::new(tungstenite::Error::ConnectionClosed)));
+        assert!(!is_late(&anyhow::anyhow!("timed out")));
+    }
+}

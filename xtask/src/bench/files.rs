@@ -254,3 +254,37 @@ fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_peak_of_the_memory_is_read_in_megabytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let status = folder.path().join("status");
+        assert_eq!(high_water(&status), None);
+        for (text, megabytes) in [
+            ("Name:\tcat\nVmHWM:\t    2048 kB\nVmRSS:\t 1 kB\n", Some(2.048)),
+            ("Name:\tVmHWM: 5 kB\n", None),
+            ("VmHWM:\t many kB\n", None),
+        ] {
+            fs::write(&status, text).unwrap();
+            assert_eq!(high_water(&status), megabytes, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_slow_run_does_not_change_the_median() {
+        for (times, expected) in [(vec![3.0, 1000.0, 1.0], 3.0_f64), (vec![2.0], 2.0)] {
+            assert_eq!(median(times).total_cmp(&expected), std::cmp::Ordering::Equal);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_process_that_fails_is_not_measured() {
+        assert!(timed(Command::new("sh").args(["-c", "echo a"])).unwrap().0 > 0.0);
+        assert!(timed(Command::new("sh").args(["-c", "exit 1"])).is_err());
+    }
+}
