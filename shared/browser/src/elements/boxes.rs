@@ -126,6 +126,7 @@ mod tests {
         let mut offset = |session| offset(&mut socket, session, &frames, soon());
         assert_eq!(offset(None).unwrap(), Some((0.0, 0.0)));
         assert_eq!(offset(Some("a")).unwrap(), Some((10.0, 100.0)));
+        assert_eq!(offset(Some("b")).unwrap(), Some((10.5, 107.0)));
         assert_eq!((offset(Some("c")).unwrap(), offset(Some("gone")).unwrap()), (None, None));
     }
 }
