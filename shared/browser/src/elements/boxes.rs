@@ -82,6 +82,7 @@ mod tests {
     use crate::{
         cdp::fake_tab::{refused, result, soon, tab},
         elements::ElementId,
+        loading::{Load, Loading},
     };
 
     #[test]
@@ -114,6 +115,10 @@ mod tests {
         // The second one is a frame in the process of the frame `a`.
         let frames = [frame("a", None, 1), frame("a", Some("a"), 9), frame("b", Some("a"), 2), frame("c", None, 3)];
         let (mut socket, _) = tab(|command| {
+            if command["method"] == "Target.getTargetInfo" {
+                let target = json!({"sessionId": "a", "targetInfo": {"type": "iframe"}});
+                return vec![json!({"method": "Target.attachedToTarget", "params": target}), result(json!({}))];
+            }
             let at = |x: f64, y: f64| vec![result(json!({"model": {"content": [x, y, 0, 0, 0, 0, 0, 0]}}))];
             match command["params"]["backendNodeId"].as_i64() {
                 Some(1) => at(10.0, 100.0),
@@ -123,6 +128,7 @@ mod tests {
                 _ => vec![result(json!({}))],
             }
         });
+        socket.follow_frames(Loading::new(Load::Everything, None).into(), soon()).unwrap();
         let mut offset = |session| offset(&mut socket, session, &frames, soon());
         assert_eq!(offset(None).unwrap(), Some((0.0, 0.0)));
         assert_eq!(offset(Some("a")).unwrap(), Some((10.0, 100.0)));
