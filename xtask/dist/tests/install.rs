@@ -91,7 +91,7 @@ fn the_commands_of_the_page_install_an_archive() {
     }
 }
 
-/// The first command of README, with the server of the test in place of the address of the repository.
+/// The command of the installer in README, with the server of the test in place of the address of the repository.
 #[test]
 fn the_readme_installs_the_newest_release() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
