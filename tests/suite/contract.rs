@@ -318,33 +318,65 @@ fn lists_are_paged_alike() {
         let is_run = output["report_file"].is_object();
         // browser-extract answers for one page, or for a list with these members.
         let has_forms = is_run && !required.contains(&"report_file".into());
-        for (member, kind) in [("total", "integer"), ("truncated", "boolean")] {
+        // The lines of a file over 256 MiB are not counted: that would read all of it for each page.
+        let is_uncounted = name == "ragmaker-read-file";
+        let count = if is_uncounted { json!(["integer", "null"]) } else { json!("integer") };
+        for (member, kind) in [("total", count), ("truncated", json!("boolean"))] {
             let schema = &output[member];
             assert!(schema.is_null() || schema["type"] == kind, "{name}: {member}");
             assert!(schema.is_null() || has_forms || required.contains(&member.into()), "{name}: {member}");
         }
         if !output["next"].is_null() {
             paged += 1;
-            assert!(output["truncated"].is_object() && (is_run || required.contains(&"next".into())), "{name}");
-            for argument in output["next"]["properties"].as_object().into_iter().flat_map(Map::keys) {
-                assert!(entry.arguments.contains_key(argument), "{name}: {argument}");
+            for member in ["total", "truncated"] {
+                assert!(
+                    output[member].is_object() && (is_run || required.contains(&member.into())),
+                    "{name}: {member}"
+                );
             }
+            assert!(is_run || required.contains(&"next".into()), "{name}");
+            let members: Vec<&String> = output["next"]["properties"].as_object().unwrap().keys().collect();
+            for argument in &members {
+                assert!(entry.arguments.contains_key(*argument), "{name}: {argument}");
+            }
+            // `read_file` continues by the arguments that requested the lines, which may be others than `offset`, and a
+            // long image by `as`.
+            let other_forms = ["start_line", "end_line", "tail", "as"];
+            let is_known = |member: &&&String| {
+                ["offset", "column_offset"].contains(&member.as_str())
+                    || is_uncounted && other_forms.contains(&member.as_str())
+            };
+            assert!(members.iter().all(|member| is_known(&member)), "{name}: {members:?}");
+            let first_required = &output["next"]["required"][0];
+            assert!(members.contains(&&"offset".into()) && (is_uncounted || first_required == "offset"), "{name}");
         }
         if let Some(offset) = entry.arguments.get("offset") {
             assert!(output["next"].is_object() && offset["minimum"] == 0, "{name}");
+            assert!(entry.arguments.contains_key("limit"), "{name}: offset without limit");
         }
+        // Where an element can be longer than an answer, the page after it starts within it.
+        let column = entry.arguments.get("column_offset");
+        assert_eq!(column.is_some(), output["next"]["properties"]["column_offset"].is_object(), "{name}");
+        assert!(column.is_none_or(|column| column["minimum"] == 0), "{name}");
         // A search engine decides how many results there are; they are not paged.
         if let Some(limit) = entry.arguments.get("limit").filter(|_| name != "ragmaker-web-search") {
             assert!(entry.arguments.contains_key("offset") && limit["minimum"] == 1, "{name}");
             assert!(limit["default"].is_null(), "{name}: without it, as much as an answer holds is returned");
         }
-        for other in
-            ["max_matches", "max_results", "count_total", "links_total", "pages_left", "has_more", "is_truncated"]
-        {
+        for other in [
+            "max_matches",
+            "max_results",
+            "count_total",
+            "links_total",
+            "total_lines",
+            "pages_left",
+            "has_more",
+            "is_truncated",
+        ] {
             assert!(output[other].is_null() && !entry.arguments.contains_key(other), "{name}: {other}");
         }
     }
-    assert!(paged > 4, "{paged} tools are paged");
+    assert!(paged > 11, "{paged} tools are paged");
 }
 
 #[test]

@@ -224,7 +224,7 @@ fn many_calls_at_once_are_all_answered() {
     let client = opened(&project);
     let turns: Vec<usize> = (0..300).collect();
     at_once(16, &turns, |turn| match turn % 3 {
-        0 => assert_eq!(client.answer("read_file", json!({"path": "notes/a.txt"}))["total_lines"], 3),
+        0 => assert_eq!(client.answer("read_file", json!({"path": "notes/a.txt"}))["total"], 3),
         1 => drop(client.error("read_file", json!({"path": format!("none-{turn}")}), "FILE_NOT_FOUND")),
         _ => assert_eq!(client.answer("find_files", json!({"glob": "notes/*"}))["total"], 2),
     });

@@ -4,6 +4,8 @@
 //! arguments for the next page. The frame of an answer is the part around its list or text. Its size is measured by
 //! printing it, so no tool estimates a margin.
 
+use std::ops::Range;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -58,6 +60,22 @@ impl Next {
     pub const WIDEST: Self = Self { offset: usize::MAX };
 }
 
+/// The arguments that continue a list of texts, each of which can be longer than an answer: a file of many, a line of
+/// a file. Such a text is cut, so the next page starts within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct NextWithin {
+    /// The start of the list's next page.
+    #[serde(flatten)]
+    pub next: Next,
+    /// The number of characters of the first element to skip.
+    pub column_offset: usize,
+}
+
+impl NextWithin {
+    /// The value with the longest printed form, for measuring a frame.
+    pub const WIDEST: Self = Self { next: Next::WIDEST, column_offset: usize::MAX };
+}
+
 /// A page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListPage<T> {
@@ -65,6 +83,15 @@ pub struct ListPage<T> {
     pub items: Vec<T>,
     /// The number of elements of the complete list.
     pub total: usize,
+    /// The start of the next page; `None` on the last page.
+    pub next: Option<Next>,
+}
+
+/// A page of a text, whose elements are its characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextPage {
+    /// The bytes of this page in the text.
+    pub range: Range<usize>,
     /// The start of the next page; `None` on the last page.
     pub next: Option<Next>,
 }
@@ -115,6 +142,30 @@ impl Budget {
         let fits = longest_prefix(text, self.left, self.charset);
         self.left -= printed(fits, self.charset);
         fits
+    }
+
+    /// The page of `text` that starts after `offset` of its `total` characters: `limit` characters, or without it as
+    /// many as fit.
+    ///
+    /// # Errors
+    ///
+    /// [`OFFSET_BEYOND_END`] where a page after the first would start after the last character.
+    pub fn page_of_text(
+        mut self,
+        text: &str,
+        total: usize,
+        offset: Offset,
+        limit: Option<Limit>,
+    ) -> Result<TextPage, Error> {
+        let skipped = offset.within(total, "characters")?;
+        let start = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
+        let rest = &text[start..];
+        let shown = match limit {
+            Some(limit) => rest.char_indices().nth(limit.index()).map_or(rest, |(end, _)| &rest[..end]),
+            None => self.take_text(rest),
+        };
+        let next = (shown.len() < rest.len()).then(|| Next { offset: skipped + shown.chars().count() });
+        Ok(TextPage { range: start..start + shown.len(), next })
     }
 
     /// The first of `items` that fit, taken out of the budget.
@@ -235,6 +286,29 @@ mod tests {
         assert_eq!(answer("", &[], 0, None).next, None);
         let beyond = Budget::for_frame(&frame("", 1)).page(all, Offset::new(5000), None);
         assert!(beyond.unwrap_err().is(OFFSET_BEYOND_END));
+    }
+
+    #[test]
+    fn pages_of_a_text_join_to_the_whole() {
+        let text = "entry \u{6f6e}\n".repeat(9_000);
+        let total = text.chars().count();
+        let budget = Budget::for_frame(&frame("", total));
+        for limit in [None, Some(Limit::new(1)), Some(Limit::new(40_000))] {
+            let (mut at, mut offset) = (0, total as u64 - 100);
+            at += text.char_indices().nth(total - 100).unwrap().0;
+            loop {
+                let page = budget.page_of_text(&text, total, Offset::new(offset), limit).unwrap();
+                assert_eq!(page.range.start, at);
+                assert!(limit != Some(Limit::new(1)) || text[page.range.clone()].chars().count() == 1);
+                at = page.range.end;
+                let Some(next) = page.next else { break };
+                offset = next.offset as u64;
+            }
+            assert_eq!(at, text.len());
+        }
+        let long = budget.page_of_text(&text, total, Offset::new(0), Some(Limit::new(40_000))).unwrap();
+        assert_eq!(long.next, Some(Next { offset: 40_000 }));
+        assert!(budget.page_of_text(&text, total, Offset::new(total as u64), None).unwrap_err().is(OFFSET_BEYOND_END));
     }
 
     proptest! {

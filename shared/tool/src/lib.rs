@@ -24,7 +24,7 @@ mod usage;
 
 pub use arguments::choice;
 pub use bounded::Bounded;
-pub use budget::{Budget, Limit, ListPage, Next, Offset};
+pub use budget::{Budget, Limit, ListPage, Next, NextWithin, Offset, TextPage};
 pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, ToolProfile};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
 pub use host::{
@@ -99,6 +99,10 @@ pub trait Tool: argh::FromArgs + argh::ArgsInfo + serde::Serialize + JsonSchema 
     /// Work that continues after the answer was printed, until the process is ended: for a server that a person asked
     /// for. Only the tool's own executable calls this function, never a host.
     fn remain(_answer: Self::Answer) {}
+    /// The number of lines of the file that the answer is about, for the log; without it, the log counts them.
+    fn lines(_answer: &Self::Answer) -> Option<u64> {
+        None
+    }
     /// The text that is printed instead of JSON, if the caller asked for it.
     fn plain(_answer: &Self::Answer) -> Option<&str> {
         None

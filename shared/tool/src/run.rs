@@ -119,7 +119,7 @@ fn answer<T: Tool>((tool, invocation): ParsedCall<T>) -> Result<T::Answer, Error
         Caller::Model => arguments::as_written_in_json::<T>(error),
     });
     if let Some(record) = record {
-        record.end(outcome.as_ref());
+        record.with_lines(outcome.as_ref().ok().and_then(T::lines)).end(outcome.as_ref());
     }
     outcome
 }

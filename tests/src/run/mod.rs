@@ -6,7 +6,7 @@
 //! # use ragmaker_tests::run::Project;
 //! let project = Project::new();
 //! let read = project.tool("read-file").args(["--path", "notes.md"]).run();
-//! assert_eq!(read.answer()["total_lines"], 3);
+//! assert_eq!(read.answer()["total"], 3);
 //! ```
 
 mod executables;

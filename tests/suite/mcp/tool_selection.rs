@@ -137,7 +137,7 @@ fn the_roots_of_the_server_are_those_of_every_call() {
     let client = Client::open(command);
     let info = client.answer("project_info", json!({}));
     assert_eq!(info["project_root"], project.path().to_str().unwrap(), "{info}");
-    assert_eq!(client.answer("read_file", json!({"path": "notes/a.txt"}))["total_lines"], 3);
+    assert_eq!(client.answer("read_file", json!({"path": "notes/a.txt"}))["total"], 3);
     assert_eq!(client.answer("read_file", json!({"path": page.to_str().unwrap()}))["content"], "text\n");
     // In a process of its own as well.
     assert_eq!(client.answer("find_files", json!({"glob": "notes/*.txt"}))["total"], 1);

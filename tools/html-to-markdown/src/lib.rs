@@ -328,22 +328,13 @@ impl Args {
 
     /// Puts the requested part of `markdown` into the answer, or as much as fits.
     fn show(&self, answer: &mut Answer, mut markdown: String) -> Result<(), Error> {
-        let skipped = self.offset.within(answer.total, "characters")?;
-        let start = markdown.char_indices().nth(skipped).map_or(markdown.len(), |(start, _)| start);
-        let rest = &markdown[start..];
-        let shown = match self.limit {
-            Some(limit) => rest.char_indices().nth(limit.index()).map_or(rest, |(end, _)| &rest[..end]),
-            None if answer.raw => rest,
-            None => {
-                (answer.markdown, answer.next) = (Some(String::new()), Some(Next::WIDEST));
-                Budget::for_frame(answer).take_text(rest)
-            }
-        };
-        answer.truncated = shown.len() < rest.len();
-        answer.next = answer.truncated.then(|| Next { offset: self.offset.index() + shown.chars().count() });
-        let end = start + shown.len();
-        markdown.truncate(end);
-        markdown.drain(..start);
+        // Text that is printed by itself has no frame, and no client that cuts it.
+        let limit = self.limit.or(answer.raw.then_some(Limit::new(u64::MAX)));
+        (answer.markdown, answer.next) = (Some(String::new()), Some(Next::WIDEST));
+        let page = Budget::for_frame(answer).page_of_text(&markdown, answer.total, self.offset, limit)?;
+        (answer.truncated, answer.next) = (page.next.is_some(), page.next);
+        markdown.truncate(page.range.end);
+        markdown.drain(..page.range.start);
         answer.markdown = Some(markdown);
         Ok(())
     }

@@ -13,8 +13,8 @@ use ragmaker_http::{Client, Limits};
 use ragmaker_knowledge::DestinationArgs;
 use ragmaker_site::{Browser, Fetched, Scope, SectionRequest, UseBrowser};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, OFFSET_BEYOND_END, Offset,
-    Tool, ToolProfile, choice, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, Isolation, Limit, OFFSET_BEYOND_END,
+    Offset, Tool, ToolProfile, choice, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -62,6 +62,9 @@ pub struct Args {
     /// number of characters of a page, or URLs of a plan, to skip
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
+    /// maximum number of characters of a page, or URLs of a plan (default: as many as fit)
+    #[argh(option)]
+    pub limit: Option<Limit>,
     /// whether thin pages are opened in the browser session: auto or never
     #[argh(option, default = "UseBrowser::Auto", from_str_fn(choice))]
     pub browser: UseBrowser,
@@ -158,8 +161,9 @@ impl Args {
         if !self.section {
             self.refuse_options_of_a_section()?;
             let loaded = ragmaker_site::open(&url, &client, browser.as_ref())?;
-            return page::part(loaded, self.offset).map(|page| Answer::Page(Box::new(page)));
+            return page::part(loaded, self.offset, self.limit).map(|page| Answer::Page(Box::new(page)));
         }
+        self.refuse_paging_of_a_run()?;
         let prefix = self.prefix.as_deref().map(ragmaker_address::parse).transpose()?;
         let prefix = prefix.map(|prefix| ragmaker_address::without_credentials(&prefix).into_owned());
         let same = (url.as_str(), &prefix, self.depth.map(Bounded::get), &self.matching, &self.exclude);
@@ -183,7 +187,7 @@ impl Args {
             if self.jsonl {
                 plan::print(&pages);
             }
-            return Plan::of(pages, self.offset).map(Answer::Plan);
+            return Plan::of(pages, self.offset, self.limit).map(Answer::Plan);
         }
         let named = DestinationArgs {
             output_dir: self.output_dir.as_deref(),
@@ -192,6 +196,18 @@ impl Args {
         };
         let place = named.locate(invocation)?;
         ragmaker_site::fetch(&wanted, &client, browser.as_ref(), &place.catalog, place.folder).map(Answer::Section)
+    }
+
+    /// Refuses to page a run that saves: all its pages are in its report, and `--max-pages` is its limit.
+    fn refuse_paging_of_a_run(&self) -> Result<(), Error> {
+        let given = [("--offset", self.offset.index() > 0), ("--limit", self.limit.is_some())];
+        match given.into_iter().find(|(_, is_given)| *is_given && !self.dry_run) {
+            None => Ok(()),
+            Some((argument, _)) => Err(ARGUMENT_ERROR
+                .error(format!("{argument} cannot be used with --section: it would not limit what is saved"))
+                .remedy("Limit a section with --max-pages, or add --dry-run to list its URLs.")
+                .detail("argument", argument)),
+        }
     }
 
     /// Refuses what would have no effect: a caller that names a knowledge base expects the page in it.
@@ -235,5 +251,20 @@ mod tests {
             (refused(&["--dry-run"]), refused(&["--jsonl"])),
             (Some("--dry-run".into()), Some("--jsonl".into()))
         );
+    }
+
+    #[test]
+    fn a_section_that_is_saved_is_not_paged() {
+        let refused = |line: &[&str]| {
+            let line = [&["--url", "https://x.example/", "--section"], line].concat();
+            let args = Args::from_args(&["http-fetch"], &line).unwrap();
+            args.refuse_paging_of_a_run().err().map(|error| error.details()["argument"].clone())
+        };
+        assert_eq!(
+            (refused(&["--limit", "5"]), refused(&["--offset", "5"])),
+            (Some("--limit".into()), Some("--offset".into()))
+        );
+        assert_eq!((refused(&["--max-pages", "5"]), refused(&["--offset", "0"])), (None, None));
+        assert_eq!(refused(&["--limit", "5", "--offset", "5", "--dry-run"]), None);
     }
 }

@@ -1,7 +1,7 @@
 //! One page, which is returned and not saved.
 
 use ragmaker_site::{Content, ContentKind, LoadMethod, Loaded};
-use ragmaker_tool::{Budget, Error, Next, Offset};
+use ragmaker_tool::{Budget, Error, Limit, Next, Offset};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -61,13 +61,12 @@ impl ContentSource {
     }
 }
 
-/// The part of `loaded` after the first `offset` characters that fits an answer.
-pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error> {
+/// The part of `loaded` after the first `offset` characters: `limit` characters, or without it as many as fit.
+pub(crate) fn part(loaded: Loaded, offset: Offset, limit: Option<Limit>) -> Result<FetchedPage, Error> {
     let Loaded { content, via, reason } = loaded;
     let Content { url, http_status, media_type, charset, kind, document, as_it_is, .. } = content;
     let text = as_it_is.unwrap_or(document.markdown);
     let total = text.chars().count();
-    let skipped = offset.within(total, "characters")?;
     let frame = FetchedPage {
         url: ragmaker_address::canonical(&url),
         http_status,
@@ -83,11 +82,8 @@ pub(crate) fn part(loaded: Loaded, offset: Offset) -> Result<FetchedPage, Error>
         via,
         reason: reason.map(|reason| reason.chars().take(500).collect()),
     };
-    let start = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
-    let rest = &text[start..];
-    let content = Budget::for_frame(&frame).take_text(rest);
-    let next = (content.len() < rest.len()).then(|| Next { offset: skipped + content.chars().count() });
-    Ok(FetchedPage { content: content.to_owned(), truncated: next.is_some(), next, ..frame })
+    let page = Budget::for_frame(&frame).page_of_text(&text, total, offset, limit)?;
+    Ok(FetchedPage { content: text[page.range].to_owned(), truncated: page.next.is_some(), next: page.next, ..frame })
 }
 
 #[cfg(test)]
@@ -119,13 +115,15 @@ mod tests {
             let text = "\u{6f6e}a\n".repeat(30_000);
             let (mut joined, mut offset) = (String::new(), 0);
             loop {
-                let page = part(loaded(kind, &text), Offset::new(offset)).unwrap();
+                let page = part(loaded(kind, &text), Offset::new(offset), None).unwrap();
                 assert_eq!((page.total, page.truncated), (90_000, page.next.is_some()));
                 joined += &page.content;
                 let Some(next) = page.next else { break };
                 offset = next.offset as u64;
             }
             assert!(joined == text);
+            let page = part(loaded(kind, &text), Offset::new(1), Some(Limit::new(40_000))).unwrap();
+            assert_eq!((page.content.chars().count(), page.next), (40_000, Some(Next { offset: 40_001 })));
         }
     }
 
@@ -136,7 +134,7 @@ mod tests {
             (ContentKind::Markdown, ContentSource::Publisher, false),
             (ContentKind::Office, ContentSource::File, false),
         ] {
-            let page = part(loaded(kind, "text"), Offset::new(0)).unwrap();
+            let page = part(loaded(kind, "text"), Offset::new(0), None).unwrap();
             assert_eq!((page.content_from, page.content.as_str(), page.next.is_none()), (source, "text", true));
             assert!(has_confidence || page.confidence.is_none());
             assert_eq!((page.media_type.len(), page.reason.map(|reason| reason.len())), (200, Some(500)));
@@ -145,9 +143,9 @@ mod tests {
 
     #[test]
     fn an_empty_page_is_a_page_and_an_offset_after_the_end_is_an_error() {
-        assert_eq!(part(loaded(ContentKind::Text, ""), Offset::new(0)).unwrap().content, "");
+        assert_eq!(part(loaded(ContentKind::Text, ""), Offset::new(0), None).unwrap().content, "");
         for (text, offset) in [("", 1), ("ab", 2), ("ab", 99)] {
-            let error = part(loaded(ContentKind::Text, text), Offset::new(offset)).unwrap_err();
+            let error = part(loaded(ContentKind::Text, text), Offset::new(offset), None).unwrap_err();
             assert!(error.is(OFFSET_BEYOND_END) && error.details()["total"] == text.len(), "{error}");
         }
     }

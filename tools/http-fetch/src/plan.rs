@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use ragmaker_site::Planned;
 use ragmaker_tool::{
-    Budget, Error, Next, Offset,
+    Budget, Error, Limit, Next, Offset,
     json::{self, Charset},
 };
 use schemars::JsonSchema;
@@ -28,12 +28,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The addresses of `pages` after the first `offset`, as many as fit.
-    pub(crate) fn of(pages: Vec<Planned>, offset: Offset) -> Result<Self, Error> {
+    /// The addresses of `pages` after the first `offset`: `limit` of them, or without it as many as fit.
+    pub(crate) fn of(pages: Vec<Planned>, offset: Offset, limit: Option<Limit>) -> Result<Self, Error> {
         let kept = pages.iter().filter(|page| page.kept).count();
         let (total, dropped) = (pages.len(), pages.len() - kept);
         let frame = Self { kept, dropped, pages: vec![], total, truncated: true, next: Some(Next::WIDEST) };
-        let page = Budget::for_frame(&frame).page(pages, offset, None)?;
+        let page = Budget::for_frame(&frame).page(pages, offset, limit)?;
         Ok(Self { pages: page.items, truncated: page.next.is_some(), next: page.next, ..frame })
     }
 }
@@ -63,7 +63,7 @@ mod tests {
         let all = 3_000;
         let (mut offset, mut seen) = (0, vec![]);
         loop {
-            let plan = Plan::of((0..all).map(planned).collect(), Offset::new(offset)).unwrap();
+            let plan = Plan::of((0..all).map(planned).collect(), Offset::new(offset), None).unwrap();
             assert_eq!((plan.total, plan.kept, plan.dropped), (all, 2_000, 1_000));
             assert_eq!(plan.truncated, plan.next.is_some());
             seen.extend(plan.pages.into_iter().map(|page| page.url));
@@ -76,8 +76,8 @@ mod tests {
 
     #[test]
     fn a_plan_without_addresses_is_whole_and_has_no_place_beyond_its_end() {
-        let plan = Plan::of(vec![], Offset::new(0)).unwrap();
+        let plan = Plan::of(vec![], Offset::new(0), None).unwrap();
         assert!(plan.total == 0 && !plan.truncated && plan.next.is_none());
-        assert!(Plan::of(vec![planned(1)], Offset::new(5)).unwrap_err().is(ragmaker_tool::OFFSET_BEYOND_END));
+        assert!(Plan::of(vec![planned(1)], Offset::new(5), None).unwrap_err().is(ragmaker_tool::OFFSET_BEYOND_END));
     }
 }

@@ -13,8 +13,8 @@ use ragmaker_office::{
 };
 use ragmaker_text::{ByteSource, INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, OFFSET_BEYOND_END, Stdin,
-    Tool, ToolProfile, choice, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, Limit, OFFSET_BEYOND_END,
+    Offset, Stdin, Tool, ToolProfile, choice, host,
 };
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ mod page;
 mod requested_part;
 mod text;
 
-pub use answer::{Answer, Content, Data, FileKind, Lossy, Range, Stream};
+pub use answer::{Answer, Content, Data, FileKind, Lossy, NextLines, Range, Stream};
 
 use decoded::{Decoded, encoding_of};
 use requested_part::RequestedPart;
@@ -54,15 +54,15 @@ pub struct Args {
     /// file to read, from the project root; - is standard input
     #[argh(option)]
     pub path: String,
-    /// first line to return, counted from 0
+    /// number of lines to skip
     #[argh(option)]
-    pub offset: Option<u64>,
+    pub offset: Option<Offset>,
     /// maximum number of lines (default: as many as fit)
     #[argh(option)]
-    pub limit: Option<Bounded<1, { u64::MAX }>>,
+    pub limit: Option<Limit>,
     /// number of characters of the first line to skip (from `next`)
-    #[argh(option, default = "0")]
-    pub column_offset: u64,
+    #[argh(option, default = "Offset::new(0)")]
+    pub column_offset: Offset,
     /// first line to return, counted from 1, instead of --offset
     #[argh(option)]
     pub start_line: Option<Bounded<1, { u64::MAX }>>,
@@ -111,6 +111,10 @@ impl Tool for Args {
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::FILE_ERRORS,
     ];
+
+    fn lines(answer: &Answer) -> Option<u64> {
+        answer.total
+    }
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let wanted = RequestedPart::new(&self, invocation.caller)?;

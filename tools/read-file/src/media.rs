@@ -5,9 +5,11 @@ use std::{io, path::Path};
 use imagesize::ImageType;
 use ragmaker_text::{ByteSource, NOT_TEXT, SAMPLE, Text};
 use ragmaker_tool::{Budget, Error};
-use serde_json::{Map, json};
 
-use crate::answer::{Answer, Data, FileKind};
+use crate::{
+    OutputForm,
+    answer::{Answer, Data, FileKind, NextLines},
+};
 
 /// The media type by the first bytes of a file.
 struct Media {
@@ -44,7 +46,7 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
         width: media.size.map(|size| size.width),
         height: media.size.map(|size| size.height),
         truncated: !fits,
-        next: (!fits).then(|| Map::from_iter([("as".to_owned(), json!("base64"))])),
+        next: (!fits).then(|| NextLines { shown_as: Some(OutputForm::Base64), ..NextLines::default() }),
         message,
         ..answer
     })

@@ -1,9 +1,8 @@
 //! The requested part of a text, in the three forms of arguments for it.
 
 use ragmaker_tool::{ARGUMENT_ERROR, Bounded, Caller, Error};
-use serde_json::{Map, Value};
 
-use crate::Args;
+use crate::{Args, answer::NextLines};
 
 /// The requested part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ impl RequestedPart {
             (None, None, None, None, Some(tail)) => Lines::Tail(tail),
             (.., Some(_)) => return conflict("--tail"),
             (offset, limit, None, None, None) => {
-                Lines::From { offset: offset.unwrap_or_default(), limit, arguments: LineArguments::Offset }
+                Lines::From { offset: offset.map_or(0, Bounded::get), limit, arguments: LineArguments::Offset }
             }
             (None, limit, start, None, None) => {
                 let offset = start.map_or(0, |start| start.get() - 1);
@@ -80,16 +79,7 @@ impl RequestedPart {
             }
             _ => return conflict(given[given.len() - 1]),
         };
-        Ok(Self { lines, column: args.column_offset, caller })
-    }
-
-    /// The arguments `next`, as the caller writes them.
-    pub(crate) fn spelled(&self, next: &Map<String, Value>) -> String {
-        let argument = |(name, value): (&String, &Value)| match self.caller {
-            Caller::Person => format!("--{} {value}", name.replace('_', "-")),
-            Caller::Model => format!("{name} {value}"),
-        };
-        next.iter().map(argument).collect::<Vec<_>>().join(" ")
+        Ok(Self { lines, column: args.column_offset.get(), caller })
     }
 
     /// Whether the whole text is requested.
@@ -99,39 +89,36 @@ impl RequestedPart {
 
     /// The arguments for the next page, after `shown` lines of a text of `total` lines. `within` is the number of
     /// characters of the last line that were shown, if it was cut.
-    pub(crate) fn next(&self, shown: u64, total: Option<u64>, within: Option<u64>) -> Map<String, Value> {
-        let mut next = Map::new();
+    pub(crate) fn next(&self, shown: u64, total: Option<u64>, within: Option<u64>) -> NextLines {
         let whole = if within.is_some() { shown.saturating_sub(1) } else { shown };
+        let column_offset = match within {
+            Some(column) if whole == 0 => Some(self.column + column),
+            Some(column) => Some(column),
+            None => (self.column > 0).then_some(0),
+        };
+        let next = NextLines { column_offset, ..NextLines::default() };
         match self.lines {
             Lines::Tail(lines) => {
                 let lines = total.map_or(lines, |total| lines.min(total));
-                next.insert("tail".to_owned(), (lines - whole).into());
+                NextLines { tail: Some(lines - whole), ..next }
             }
             Lines::From { offset, arguments: LineArguments::Offset, .. } => {
-                next.insert("offset".to_owned(), (offset + whole).into());
+                NextLines { offset: Some(offset + whole), ..next }
             }
             Lines::From { offset, limit, arguments } => {
                 let start = offset + whole + 1;
-                next.insert("start_line".to_owned(), start.into());
-                if let (LineArguments::EndLine, Some(limit)) = (arguments, limit) {
-                    next.insert("end_line".to_owned(), start.saturating_add(limit - 1).into());
-                }
+                let limit = limit.filter(|_| arguments == LineArguments::EndLine);
+                let end_line = limit.map(|limit| start.saturating_add(limit - 1));
+                NextLines { start_line: Some(start), end_line, ..next }
             }
         }
-        match within {
-            Some(column) if whole == 0 => _ = next.insert("column_offset".to_owned(), (self.column + column).into()),
-            Some(column) => _ = next.insert("column_offset".to_owned(), column.into()),
-            None if self.column > 0 => _ = next.insert("column_offset".to_owned(), 0.into()),
-            None => {}
-        }
-        next
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn part(lines: Lines, column: u64) -> RequestedPart {
         RequestedPart { lines, column, caller: Caller::Model }
@@ -139,6 +126,10 @@ mod tests {
 
     fn lines(offset: u64, limit: Option<u64>, arguments: LineArguments) -> Lines {
         Lines::From { offset, limit, arguments }
+    }
+
+    fn printed(next: NextLines) -> Value {
+        serde_json::to_value(next).unwrap()
     }
 
     #[test]
@@ -149,26 +140,28 @@ mod tests {
             (lines(9, Some(20), LineArguments::EndLine), 5, json!({"start_line": 15, "end_line": 34})),
             (Lines::Tail(50), 20, json!({"tail": 30})),
         ] {
-            assert_eq!(Value::Object(part(lines, 0).next(shown, Some(100), None)), expected, "{lines:?}");
+            assert_eq!(printed(part(lines, 0).next(shown, Some(100), None)), expected, "{lines:?}");
         }
         // A text that is shorter than the tail.
-        assert_eq!(Value::Object(part(Lines::Tail(50), 0).next(2, Some(10), None)), json!({"tail": 8}));
+        assert_eq!(printed(part(Lines::Tail(50), 0).next(2, Some(10), None)), json!({"tail": 8}));
     }
 
     #[test]
     fn a_line_that_was_cut_goes_on_at_its_column() {
         let first = part(lines(0, None, LineArguments::Offset), 100);
-        assert_eq!(Value::Object(first.next(1, None, Some(50))), json!({"offset": 0, "column_offset": 150}));
-        assert_eq!(Value::Object(first.next(3, None, Some(50))), json!({"offset": 2, "column_offset": 50}));
-        assert_eq!(Value::Object(first.next(3, None, None)), json!({"offset": 3, "column_offset": 0}));
+        assert_eq!(printed(first.next(1, None, Some(50))), json!({"offset": 0, "column_offset": 150}));
+        assert_eq!(printed(first.next(3, None, Some(50))), json!({"offset": 2, "column_offset": 50}));
+        assert_eq!(printed(first.next(3, None, None)), json!({"offset": 3, "column_offset": 0}));
     }
 
     #[test]
     fn arguments_are_spelled_for_the_caller() {
         let part = part(Lines::Tail(1), 0);
-        let next = Map::from_iter([("start_line".to_owned(), json!(7))]);
-        assert_eq!(part.spelled(&next), "start_line 7");
-        assert_eq!(RequestedPart { caller: Caller::Person, ..part }.spelled(&next), "--start-line 7");
+        let next = NextLines { start_line: Some(7), ..NextLines::default() };
+        assert_eq!(next.spelled(Caller::Model), "start_line 7");
+        assert_eq!(next.spelled(Caller::Person), "--start-line 7");
+        let within = NextLines { end_line: Some(9), column_offset: Some(0), ..next };
+        assert_eq!(within.spelled(Caller::Model), "start_line 7 end_line 9 column_offset 0");
         assert!(!part.is_all() && RequestedPart { lines: lines(0, None, LineArguments::Offset), ..part }.is_all());
     }
 }

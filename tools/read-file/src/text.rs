@@ -9,10 +9,9 @@ use ragmaker_text::{
     sniff, sniff_within,
 };
 use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END};
-use serde_json::{Map, Value};
 
 use crate::{
-    answer::{Answer, Content, FileKind, Lossy, Range, Stream},
+    answer::{Answer, Content, FileKind, Lossy, NextLines, Range, Stream},
     decoded::Decoded,
     page::TextPage,
     requested_part::{self, RequestedPart},
@@ -92,7 +91,7 @@ impl DecodedText {
                 .error(format!("the range begins after line {total}, the last of {path}"))
                 .remedy(format!("The last line is at --offset {}.", total.saturating_sub(1)))
                 .detail("path", path)
-                .detail("total_lines", total));
+                .detail("total", total));
         };
         let fail = |error: io::Error| io_error(&error, Path::new(&path));
         if let Some(length) = self.ends_before(wanted.column, start, span.end).map_err(fail)? {
@@ -240,10 +239,10 @@ impl DecodedText {
             encoding: Some(self.encoding),
             newline: Some(newline.name()),
             lossy: Some(lossy),
-            total_lines: span.total,
+            total: span.total,
             range,
             truncated: next.is_some(),
-            message: message(wanted, range, shown, span.total, next.as_ref()),
+            message: message(wanted, range, shown, span.total, next),
             next,
             ..answer
         })
@@ -268,7 +267,7 @@ fn message(
     range: Option<Range>,
     shown: u64,
     total: Option<u64>,
-    next: Option<&Map<String, Value>>,
+    next: Option<NextLines>,
 ) -> String {
     let total = total.map_or_else(String::new, |total| format!(" of {total}"));
     let lines = match range {
@@ -281,13 +280,15 @@ fn message(
         None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: end of file."),
         None => format!("{lines}: the last page."),
         Some(next) => {
-            format!("{lines}. Continue with {}.", wanted.spelled(next))
+            format!("{lines}. Continue with {}.", next.spelled(wanted.caller))
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::requested_part::{LineArguments, Lines as RequestedLines};
 
@@ -328,9 +329,9 @@ mod tests {
     #[test]
     fn an_empty_file_has_no_lines_and_a_place_after_the_end_is_an_error() {
         let empty = shown(b"", None, &from(0, None, 0)).unwrap().unwrap();
-        assert_eq!((&empty["content"], &empty["total_lines"], &empty["range"]), (&"".into(), &0.into(), &Value::Null));
+        assert_eq!((&empty["content"], &empty["total"], &empty["range"]), (&"".into(), &0.into(), &Value::Null));
         assert_eq!(empty["message"], "There are no lines here.");
-        for (wanted, detail) in [(from(2, None, 0), ("total_lines", 2)), (from(0, None, 4), ("characters", 3))] {
+        for (wanted, detail) in [(from(2, None, 0), ("total", 2)), (from(0, None, 4), ("characters", 3))] {
             let error = shown(b"one\ntwo\n", None, &wanted).unwrap_err();
             assert!(error.is(OFFSET_BEYOND_END), "{error}");
             assert_eq!(error.details()[detail.0], detail.1, "{error}");

@@ -42,14 +42,11 @@ fn the_first_contract() {
     assert_eq!(all["status"], "success");
     assert_eq!(all["path"], text_of(&path));
     assert_eq!(all["content"], "one\ntwo\nthree\n");
-    assert_eq!((&all["total_lines"], &all["truncated"], &all["next"]), (&json!(3), &json!(false), &Value::Null));
+    assert_eq!((&all["total"], &all["truncated"], &all["next"]), (&json!(3), &json!(false), &Value::Null));
 
     let page = tree.run(&["--path", text_of(&path), "--offset", "1", "--limit", "1"]);
     assert_eq!(page["content"], "two\n");
-    assert_eq!(
-        (&page["total_lines"], &page["truncated"], &page["next"]),
-        (&json!(3), &json!(true), &json!({"offset": 2}))
-    );
+    assert_eq!((&page["total"], &page["truncated"], &page["next"]), (&json!(3), &json!(true), &json!({"offset": 2})));
     assert_eq!(page["range"], json!({"start_line": 2, "end_line": 2}));
     assert_eq!(page["message"], "Line 2 of 3. Continue with --offset 2.");
 
@@ -96,7 +93,7 @@ fn an_explicit_limit_is_honoured() {
     tree.write("large.txt", &text);
     let answer = tree.run(&["--path", "large.txt", "--limit", "1000000"]);
     assert!(answer["content"] == text.as_str());
-    assert_eq!((&answer["total_lines"], &answer["truncated"]), (&json!(300_000), &json!(false)));
+    assert_eq!((&answer["total"], &answer["truncated"]), (&json!(300_000), &json!(false)));
 }
 
 #[test]
@@ -181,7 +178,7 @@ fn encodings_before_unicode() {
         tree.write("t.txt", encoding.encode(text).0);
         let answer = tree.run(&["--path", "t.txt", "--start-line", "2", "--end-line", "2"]);
         assert_eq!(answer["content"], "二行目もあります。文字コードを調べます。\r\n");
-        assert_eq!((&answer["encoding"], &answer["total_lines"]), (&json!(encoding.name()), &json!(2)));
+        assert_eq!((&answer["encoding"], &answer["total"]), (&json!(encoding.name()), &json!(2)));
     }
     tree.write("late.txt", [b"ascii\n".repeat(20_000), encoding_rs::EUC_JP.encode(text).0.into_owned()].concat());
     assert_eq!(tree.run(&["--path", "late.txt", "--tail", "2"])["content"], text);
@@ -193,7 +190,7 @@ fn encodings_before_unicode() {
         (&page["content"], &page["encoding"]),
         (&json!("二行目もあります。文字コードを調べます。\r\n"), &json!("Shift_JIS"))
     );
-    assert_eq!((&page["total_lines"], &page["next"]), (&json!(16_000), &Value::Null));
+    assert_eq!((&page["total"], &page["next"]), (&json!(16_000), &Value::Null));
     let iso = encoding_rs::ISO_2022_JP.encode(text).0;
     tree.write("large.jis", [b"ascii\n".repeat(20_000), iso.repeat(2000)].concat());
     let tail = tree.run(&["--path", "large.jis", "--tail", "2"]);

@@ -7,8 +7,8 @@ use ragmaker_files::{Glob, NO_FILES, ResolvedPath, Roots, Walk, io_error, lossy_
 use ragmaker_office::{OfficeDocument, notebook_file};
 use ragmaker_text::{ByteSource, NOT_TEXT, Text};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema,
-    OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
+    ARGUMENT_ERROR, Annotations, Budget, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
+    Next, NextWithin, OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
 };
 use serde::Serialize;
 
@@ -61,6 +61,9 @@ pub struct Args {
     /// number of files to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
+    /// maximum number of files, each of them whole (default: as many as fit)
+    #[argh(option)]
+    pub limit: Option<Limit>,
     /// number of characters of the first file to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub column_offset: Offset,
@@ -75,10 +78,10 @@ pub struct Answer {
     pub skipped: Vec<Skipped>,
     /// The number of files to read.
     pub total: usize,
-    /// Whether something is left.
+    /// Whether files, or a part of the last file, remain after the returned ones.
     pub truncated: bool,
     /// The arguments for the next page; null on the last page.
-    pub next: Option<Next>,
+    pub next: Option<NextWithin>,
 }
 
 /// The text of a file.
@@ -107,15 +110,6 @@ pub struct Skipped {
     pub reason: String,
 }
 
-/// The arguments that continue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Next {
-    /// The number of files to skip.
-    pub offset: usize,
-    /// The number of characters of the next file to skip.
-    pub column_offset: usize,
-}
-
 impl Tool for Args {
     type Answer = Answer;
     const NAME: &'static str = env!("CARGO_PKG_NAME");
@@ -142,7 +136,10 @@ impl Tool for Args {
         if self.path.is_empty() {
             return Err(ARGUMENT_ERROR
                 .error("--path is required")
-                .remedy("Add --path VALUE; it may be repeated.")
+                .remedy(match invocation.caller {
+                    Caller::Person => "Add --path VALUE; it may be repeated.",
+                    Caller::Model => "Add \"path\" to the arguments: a list of files, folders and globs.",
+                })
                 .detail("argument", "--path"));
         }
         let roots = Roots::discover(&invocation.host)?;
@@ -155,12 +152,17 @@ impl Tool for Args {
             skipped: skipped.iter().take(SKIPPED).cloned().collect(),
             total,
             truncated: true,
-            next: Some(Next { offset: usize::MAX, column_offset: usize::MAX }),
+            next: Some(NextWithin::WIDEST),
         };
         let mut budget = Budget::for_frame(&frame);
         let Answer { mut files, mut skipped, .. } = frame;
+        let from = |offset, column_offset| Some(NextWithin { next: Next { offset }, column_offset });
         let mut next = None;
         for (index, path) in paths.into_iter().enumerate().skip(first) {
+            if self.limit.is_some_and(|limit| files.len() == limit.index()) {
+                next = from(index, 0);
+                break;
+            }
             let (shown_path, is_lossy) = lossy_text(path);
             let read = if is_lossy {
                 Err(NO_FILES.error("its name is not UTF-8, and is shown with U+FFFD: rename it to read it"))
@@ -187,16 +189,20 @@ impl Tool for Args {
                 total_lines: text.text.lines().count(),
                 truncated: true,
             };
+            let rest = &text.text[start..];
+            if self.limit.is_some() {
+                files.push(FileText { content: rest.to_owned(), truncated: false, ..file });
+                continue;
+            }
             let mut rest_of_budget = budget;
             if !rest_of_budget.take(&file) || (rest_of_budget.left() < LEAST_TEXT && !files.is_empty()) {
-                next = Some(Next { offset: index, column_offset: 0 });
+                next = from(index, 0);
                 break;
             }
-            let rest = &text.text[start..];
             let content = rest_of_budget.take_text(rest);
             let truncated = content.len() < rest.len();
             if truncated {
-                next = Some(Next { offset: index, column_offset: left_out + content.chars().count() });
+                next = from(index, left_out + content.chars().count());
             }
             if truncated && content.is_empty() {
                 break;
@@ -207,7 +213,8 @@ impl Tool for Args {
                 break;
             }
         }
-        if files.is_empty() {
+        // After the first page, the rest may be unreadable.
+        if files.is_empty() && first == 0 {
             let reasons: Vec<_> = skipped.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect();
             return Err(NO_FILES
                 .error("no readable text file")

@@ -29,6 +29,12 @@ fn files_folders_and_globs() {
     assert_eq!(count(&["--path", "docs/**/*.txt"]), 1);
     assert_eq!(tree.error(&["--path", "none"]).0, "NO_FILES");
     assert_eq!(tree.error(&[]).0, "ARGUMENT_ERROR");
+    for (arguments, advice) in
+        [(&[][..], "Add --path VALUE"), (&["--arguments", "{}"], "Add \"path\" to the arguments")]
+    {
+        let (_, error) = tree.error(arguments);
+        assert!(error["remediation_suggestion"].as_str().unwrap().starts_with(advice), "{error}");
+    }
     assert_eq!(tree.run(&["--path", "docs", "--offset", "1"])["files"].as_array().map(Vec::len), Some(1));
     let (code, beyond) = tree.error(&["--path", "docs", "--offset", "3"]);
     assert_eq!((code.as_str(), &beyond["details"]["total"]), ("OFFSET_BEYOND_END", &json!(3)), "{beyond}");
@@ -54,6 +60,28 @@ fn pages_join_to_the_texts() {
     }
     assert!(joined == texts.concat());
     assert!(pages > 5);
+}
+
+#[test]
+fn a_limit_counts_whole_files_and_what_cannot_be_read_takes_none_of_it() {
+    let tree = Tree::new(TOOL);
+    let long = "line\n".repeat(20_000);
+    for (name, text) in [("1.txt", "one"), ("3.txt", &long), ("4.txt", "four")] {
+        tree.write(&format!("many/{name}"), text);
+    }
+    tree.write("many/2.bin", [0; 100]);
+    tree.write("many/5.bin", [0; 100]);
+    let texts =
+        |page: &Value| page["files"].as_array().unwrap().iter().map(|file| file["content"].clone()).collect::<Vec<_>>();
+    let first = tree.run(&["--path", "many", "--limit", "2"]);
+    assert_eq!(texts(&first), [json!("one"), json!(long)]);
+    assert_eq!((&first["total"], &first["next"]), (&json!(5), &json!({"offset": 3, "column_offset": 0})));
+    let second = tree.run(&["--path", "many", "--limit", "1", "--offset", "2", "--column-offset", "99995"]);
+    assert_eq!((texts(&second), &second["next"]["offset"]), (vec![json!("line\n")], &json!(3)));
+    // Nothing that is left can be read.
+    let last = tree.run(&["--path", "many", "--offset", "4"]);
+    assert_eq!((texts(&last), &last["next"], &last["truncated"]), (vec![], &Value::Null, &json!(false)));
+    assert!(last["skipped"][0]["reason"].as_str().unwrap().starts_with("NOT_TEXT"), "{last}");
 }
 
 #[test]

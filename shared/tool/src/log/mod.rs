@@ -25,13 +25,12 @@ const VARIABLE: &str = "RAGMAKER_LOG";
 
 /// The members of answers, arguments and the details of errors that are logged, by the name that they have
 /// in the log: the first one that is there.
-const MEMBERS: [(&str, &[&str]); 5] = [
+const MEMBERS: [(&str, &[&str]); 4] = [
     (
         "path",
         &["file_path", "path", "source_path", "source_dir", "target_dir", "catalog_file", "output_dir", "kb_root"],
     ),
     ("url", &["url", "repo_url"]),
-    ("lines", &["total_lines"]),
     ("mime_type", &["mime_type", "media_type"]),
     ("bytes", &["bytes", "size"]),
 ];
@@ -71,6 +70,12 @@ impl Record {
         ];
         let line = line.map(|(name, value)| (name.to_owned(), value)).into_iter().collect();
         Some(Self { file, line, arguments: Map::new(), started: Instant::now() })
+    }
+
+    /// Adds the number of lines of the file, if the tool counted them.
+    pub(crate) fn with_lines(mut self, lines: Option<u64>) -> Self {
+        self.line.extend(lines.map(|lines| ("lines".to_owned(), lines.into())));
+        self
     }
 
     /// Writes the record. A log that cannot be written does not make the call fail.
