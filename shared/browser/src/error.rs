@@ -1,5 +1,8 @@
 //! The reasons why a browser command fails, and the errors that callers receive for them.
 
+use std::fmt;
+
+use fantoccini::error::{ErrorStatus, WebDriver};
 use ragmaker_tool::Error;
 use url::Url;
 
@@ -21,15 +24,57 @@ pub(crate) enum CommandError {
     Ended,
     /// The page that an earlier call left in the tab does not answer.
     Unresponsive,
-    /// The command failed, with the browser's message.
-    Failed(String),
+    /// The command failed.
+    Failed(FailedCommand),
+}
+
+/// What a driver or a browser says of a command that failed.
+#[derive(Debug, Default)]
+pub(crate) struct FailedCommand {
+    /// The error code of the WebDriver standard; `None` for what has none, such as a DevTools command.
+    pub(crate) status: Option<ErrorStatus>,
+    /// Its message, which differs between browsers.
+    pub(crate) words: String,
+}
+
+impl FailedCommand {
+    /// Whether the element of the command has gone.
+    pub(crate) fn is_stale_element(&self) -> bool {
+        use ErrorStatus::{DetachedShadowRoot, NoSuchElement, StaleElementReference};
+        matches!(self.status, Some(StaleElementReference | NoSuchElement | DetachedShadowRoot))
+    }
+}
+
+impl From<&WebDriver> for FailedCommand {
+    fn from(error: &WebDriver) -> Self {
+        // The status cannot be copied; its text is the code.
+        Self { status: error.error().parse().ok(), words: error.to_string() }
+    }
+}
+
+impl From<String> for FailedCommand {
+    fn from(words: String) -> Self {
+        Self { status: None, words }
+    }
+}
+
+impl From<&str> for FailedCommand {
+    fn from(words: &str) -> Self {
+        words.to_owned().into()
+    }
+}
+
+impl fmt::Display for FailedCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words)
+    }
 }
 
 impl CommandError {
     /// The error for a command that concerns no page.
     pub(crate) fn into_error(self) -> Error {
         match self {
-            Self::Failed(words) => BROWSER_LOST.error(format!(
+            Self::Failed(FailedCommand { words, .. }) => BROWSER_LOST.error(format!(
                 "the browser refused a command: {}",
                 words.chars().take(MAX_MESSAGE_CHARACTERS).collect::<String>()
             )),
@@ -131,7 +176,7 @@ mod tests {
             (CommandError::Late, TIMEOUT),
             (CommandError::Crashed, PAGE_CRASHED),
             (CommandError::Gone, BROWSER_LOST),
-            (CommandError::Failed("x".repeat(9999)), BROWSER_LOST),
+            (CommandError::Failed("x".repeat(9999).into()), BROWSER_LOST),
         ] {
             let Failure::Page(error) = failure(error) else { panic!("{code:?} is final") };
             assert!(error.is(code) && error.details()["url"] == "https://x.example/a", "{error}");

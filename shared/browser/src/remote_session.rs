@@ -2,6 +2,7 @@
 
 use std::{thread, time::Instant};
 
+use fantoccini::error::ErrorStatus;
 use ragmaker_project::variables::WEBDRIVER_URL;
 use ragmaker_tool::{ARGUMENT_ERROR, Error, HostOptions};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use crate::{
     cdp::BrowserSocket,
     codes::{BROWSER_BUSY, WEBDRIVER_FAILED},
     endpoint::Endpoint,
-    error::CommandError,
+    error::{CommandError, FailedCommand},
     firefox,
     kind::BrowserKind,
     launch::{self, EXCLUDED, Launch, arguments, exited},
@@ -81,7 +82,7 @@ pub(crate) fn start(profile: &Profile, launch: &Launch, endpoint: &Url) -> Resul
     let launched = loop {
         match Driver::launch(endpoint, &capabilities(launch, sandbox), until) {
             // Chromium's sandbox does not work for root, nor in some containers.
-            Err(NoSession::Refused(words)) if sandbox && exited(&words) => sandbox = false,
+            Err(NoSession::Refused(refusal)) if sandbox && exited(&refusal.words) => sandbox = false,
             Err(none) => return Err(no_session(none, endpoint)),
             Ok(launched) => break launched,
         }
@@ -157,10 +158,10 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
             .remedy("Check the address, also its path: that of some grids ends with /wd/hub.")
             .detail("endpoint", at)
             .detail("reason", "refused"),
-        // A grid's own limit for its queue.
-        NoSession::Refused(words) if words.contains("timed out") => busy(&at),
-        NoSession::Refused(words) => {
-            let reason = if words.contains("No nodes support") { NO_NODE } else { "refused" };
+        NoSession::Refused(refusal) if is_queue_timeout(&refusal) => busy(&at),
+        NoSession::Refused(refusal) => {
+            let reason = if has_no_node(&refusal) { NO_NODE } else { "refused" };
+            let words = refusal.words;
             let words: String = words.lines().take(2).collect::<Vec<_>>().join(" ").chars().take(300).collect();
             WEBDRIVER_FAILED
                 .error(format!("the WebDriver server at {at} did not provide a browser: {words}"))
@@ -169,6 +170,24 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
                 .detail("reason", reason)
         }
     }
+}
+
+/// Whether a grid says that no browser became free in its own limit of time. The standard has only the code `session not
+/// created` for that; the words are those of Selenium Grid's queue (`LocalNewSessionQueue`).
+fn is_queue_timeout(refusal: &FailedCommand) -> bool {
+    let words = ["New session request timed out", "Timed out creating session"];
+    is_session_not_created(refusal) && words.iter().any(|said| refusal.words.contains(said))
+}
+
+/// Whether a grid has no node with the browser. The standard has no code for it; the words are those of Selenium Grid's
+/// distributor (`LocalDistributor`): `No nodes support the capabilities in the request`.
+fn has_no_node(refusal: &FailedCommand) -> bool {
+    is_session_not_created(refusal) && refusal.words.contains("No nodes support")
+}
+
+/// Whether the code is the one for a session that was not created, or missing.
+fn is_session_not_created(refusal: &FailedCommand) -> bool {
+    matches!(refusal.status, None | Some(ErrorStatus::SessionNotCreated))
 }
 
 /// The error where every browser of an endpoint is in use.
@@ -209,6 +228,7 @@ pub(crate) fn release(running: &Running, deadline: Instant) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ErrorStatus::{InvalidArgument, SessionNotCreated};
 
     #[test]
     fn an_endpoint_is_the_root_of_a_server() {
@@ -231,13 +251,23 @@ mod tests {
     fn answers_of_an_endpoint_are_distinguished() {
         let url = parse(WEBDRIVER_URL, "http://a:secret@grid.example:4444").unwrap();
         let error = |none| no_session(none, &url);
+        let refused =
+            |status, words: &str| NoSession::Refused(FailedCommand { status: Some(status), words: words.to_owned() });
         assert!(error(NoSession::Late).is(BROWSER_BUSY));
+        assert!(
+            error(refused(SessionNotCreated, "Could not start a new session. Timed out creating session"))
+                .is(BROWSER_BUSY)
+        );
         assert!(error(NoSession::Refused("New session request timed out".into())).is(BROWSER_BUSY));
         for (none, reason) in [
             (NoSession::Unreachable, UNREACHABLE),
             (NoSession::OtherServer, "refused"),
             (NoSession::Refused("No nodes support the capabilities".into()), NO_NODE),
             (NoSession::Refused("session not created: cannot find Chrome binary".into()), "refused"),
+            // The browser was late, not the queue.
+            (refused(SessionNotCreated, "timed out receiving message from renderer"), "refused"),
+            (refused(InvalidArgument, "New session request timed out"), "refused"),
+            (refused(SessionNotCreated, "No nodes support the capabilities in the request"), NO_NODE),
         ] {
             let error = error(none);
             assert!(error.is(WEBDRIVER_FAILED) && error.details()["reason"] == reason, "{error}");

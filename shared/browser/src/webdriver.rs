@@ -27,7 +27,12 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use url::Url;
 
-use crate::{codes::BROWSER_FAILED, endpoint, error::CommandError, readiness::watch_script};
+use crate::{
+    codes::BROWSER_FAILED,
+    endpoint,
+    error::{CommandError, FailedCommand},
+    readiness::watch_script,
+};
 
 /// Asks the driver at `url` to end. It closes the browsers that it launched first.
 pub(crate) fn shut_down(url: &Url, timeout: Duration) {
@@ -70,8 +75,8 @@ pub(crate) enum NoSession {
     Unreachable,
     /// What answers is no WebDriver server.
     OtherServer,
-    /// The server made none, in its words.
-    Refused(String),
+    /// The server made none.
+    Refused(FailedCommand),
 }
 
 impl NoSession {
@@ -81,7 +86,7 @@ impl NoSession {
             Self::Late => BROWSER_FAILED.error("the browser did not start in time"),
             Self::Unreachable => BROWSER_FAILED.error("the driver ended before the browser had started"),
             Self::OtherServer => BROWSER_FAILED.error("another program answers at the port of the driver"),
-            Self::Refused(words) => did_not_start(&words),
+            Self::Refused(refusal) => did_not_start(&refusal.words),
         }
     }
 }
@@ -202,7 +207,7 @@ fn runtime() -> Runtime {
 }
 
 async fn new_session(url: &Url, capabilities: &Value) -> Result<(Client, String), NoSession> {
-    let refused = |error: CmdError| NoSession::Refused(error.to_string());
+    let refused = |error: CmdError| NoSession::Refused(error.to_string().into());
     let capabilities = capabilities.as_object().cloned().unwrap_or_default();
     let mut builder = ClientBuilder::new(HttpConnector::new());
     let client = builder.capabilities(capabilities).connect(url.as_str()).await.map_err(no_session)?;
@@ -216,14 +221,17 @@ fn no_session(error: NewSessionError) -> NoSession {
     match error {
         NewSessionError::Failed(_) | NewSessionError::FailedC(_) | NewSessionError::Lost(_) => NoSession::Unreachable,
         NewSessionError::NotW3C(Value::Object(said)) if said.contains_key("message") => {
-            NoSession::Refused(said["message"].as_str().unwrap_or_default().to_owned())
+            let status = said.get("error").and_then(Value::as_str).and_then(|code| code.parse().ok());
+            NoSession::Refused(FailedCommand { status, words: said["message"].as_str().unwrap_or_default().to_owned() })
         }
         // Its words are the whole answer.
         NewSessionError::NotW3C(_)
         | NewSessionError::UnexpectedError(CmdError::NotJson(_) | CmdError::Json(_) | CmdError::NotW3C(_)) => {
             NoSession::OtherServer
         }
-        other => NoSession::Refused(other.to_string()),
+        NewSessionError::SessionNotCreated(standard)
+        | NewSessionError::UnexpectedError(CmdError::Standard(standard)) => NoSession::Refused((&standard).into()),
+        other => NoSession::Refused(other.to_string().into()),
     }
 }
 
@@ -232,7 +240,9 @@ fn did_not_start(message: &str) -> Error {
     let words: Vec<&str> = message.lines().take(2).map(str::trim).collect();
     let words = words.join(" ");
     let error = BROWSER_FAILED.error(format!("the browser did not start: {words}"));
-    if words.contains("temp dir") {
+    // The standard has no code for it: ChromeDriver reports `cannot create temp dir for …` as an unknown error or as
+    // `session not created`.
+    if words.contains("cannot create temp dir") {
         return error.remedy("Make the folder for temporary files writable, or name a writable one with TMPDIR.");
     }
     error
@@ -242,12 +252,9 @@ async fn with_deadline<T>(deadline: Instant, work: impl Future<Output = T>) -> R
     tokio::time::timeout_at(deadline.into(), work).await.map_err(|_| CommandError::Late)
 }
 
-/// How the words for a reference to an element that has gone begin.
-const STALE_ELEMENT: &str = "stale element reference";
-
 /// Whether the element of a command has gone.
 pub(crate) fn is_stale_element(error: &CommandError) -> bool {
-    matches!(error, CommandError::Failed(words) if words.starts_with(STALE_ELEMENT))
+    matches!(error, CommandError::Failed(failed) if failed.is_stale_element())
 }
 
 /// The meaning of a WebDriver error. ChromeDriver's own errors are not in the standard and are reported by
@@ -258,23 +265,20 @@ fn command_error(error: &CmdError) -> CommandError {
         CmdError::Standard(standard) => match standard.error {
             ErrorStatus::InvalidSessionId => CommandError::Ended,
             ErrorStatus::NoSuchWindow => CommandError::Gone,
-            // The message alone says it in other words in each browser.
-            ErrorStatus::StaleElementReference | ErrorStatus::NoSuchElement | ErrorStatus::DetachedShadowRoot => {
-                CommandError::Failed(format!("{STALE_ELEMENT}: {standard}"))
-            }
             ErrorStatus::Timeout | ErrorStatus::ScriptTimeout => CommandError::Late,
-            // geckodriver's words for a browser that has ended.
+            // geckodriver's words for a browser that has ended, for which the standard has no code.
             ErrorStatus::UnknownError if standard.message.contains("Failed to decode response from marionette") => {
                 CommandError::Gone
             }
-            _ => CommandError::Failed(standard.to_string()),
+            _ => CommandError::Failed(standard.into()),
         },
+        // ChromeDriver's own codes, which the standard does not have.
         CmdError::NotW3C(Value::String(name)) => match name.as_str() {
             "tab crashed" => CommandError::Crashed,
             "chrome not reachable" | "disconnected" => CommandError::Gone,
-            _ => CommandError::Failed(name.clone()),
+            _ => CommandError::Failed(name.as_str().into()),
         },
-        other => CommandError::Failed(other.to_string()),
+        other => CommandError::Failed(other.to_string().into()),
     }
 }
 
@@ -321,7 +325,7 @@ mod tests {
             assert!(matches!(no_session(other), NoSession::OtherServer));
         }
         let refused = NewSessionError::NotW3C(json!({"message": "No nodes support it"}));
-        assert!(matches!(no_session(refused), NoSession::Refused(words) if words == "No nodes support it"));
+        assert!(matches!(no_session(refused), NoSession::Refused(refusal) if refusal.words == "No nodes support it"));
     }
 
     #[test]
@@ -336,6 +340,36 @@ mod tests {
         assert!(matches!(command_error(&other("tab crashed")), CommandError::Crashed));
         for failed in [standard(ErrorStatus::UnknownError), other("no such cast device"), CmdError::WaitTimeout] {
             assert!(matches!(command_error(&failed), CommandError::Failed(_)), "{failed:?}");
+        }
+    }
+
+    #[test]
+    fn an_element_that_has_gone_is_recognised_by_its_code() {
+        let failed = |status, words: &'static str| command_error(&CmdError::Standard(WebDriver::new(status, words)));
+        for gone in [ErrorStatus::StaleElementReference, ErrorStatus::NoSuchElement, ErrorStatus::DetachedShadowRoot] {
+            let error = failed(gone, "The element with the reference x is gone");
+            assert!(is_stale_element(&error), "{error:?}");
+        }
+        // The words of a page are not those of a driver.
+        for other in [ErrorStatus::JavascriptError, ErrorStatus::UnknownError] {
+            assert!(!is_stale_element(&failed(other, "stale element reference: no such element")));
+        }
+        assert!(!is_stale_element(&CommandError::Failed("stale element reference".into())));
+    }
+
+    #[test]
+    fn a_session_that_was_not_created_has_its_code() {
+        let standard = |status| WebDriver::new(status, "timed out");
+        for (error, code) in [
+            (NewSessionError::SessionNotCreated(standard(ErrorStatus::SessionNotCreated)), "session not created"),
+            (
+                NewSessionError::UnexpectedError(CmdError::Standard(standard(ErrorStatus::InvalidArgument))),
+                "invalid argument",
+            ),
+            (NewSessionError::NotW3C(json!({"error": "unknown error", "message": "timed out"})), "unknown error"),
+        ] {
+            let NoSession::Refused(refusal) = no_session(error) else { panic!("{code}") };
+            assert_eq!((refusal.status, refusal.words.as_str()), (code.parse().ok(), "timed out"));
         }
     }
 

@@ -40,7 +40,7 @@ fn copy_one(driver: &Driver, file: &str, deadline: Instant) -> Result<String, St
         match driver.post(command, json!({"file": encoded}), deadline) {
             Ok(Value::String(path)) => return Ok(path),
             Ok(_) => {}
-            Err(CommandError::Failed(words)) => refused = words,
+            Err(CommandError::Failed(failed)) => refused = failed.words,
             Err(error) => return Err(error.into()),
         }
     }

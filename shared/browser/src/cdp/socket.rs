@@ -55,7 +55,7 @@ impl Incoming {
     pub(super) fn into_result(self) -> Result<Value, CommandError> {
         match self.error {
             None => Ok(self.result),
-            Some(refusal) => Err(CommandError::Failed(refusal.message)),
+            Some(refusal) => Err(CommandError::Failed(refusal.message.into())),
         }
     }
 
@@ -249,7 +249,7 @@ pub(crate) fn returned(mut answer: Value) -> Result<Value, CommandError> {
         Value::Null => Ok(answer["result"]["value"].take()),
         thrown => {
             let words = thrown["exception"]["description"].as_str().or(thrown["text"].as_str());
-            Err(CommandError::Failed(words.unwrap_or_default().to_owned()))
+            Err(CommandError::Failed(words.unwrap_or_default().into()))
         }
     }
 }
@@ -294,7 +294,7 @@ pub(super) mod tests {
         let result = socket.receive(soon()).unwrap();
         assert_eq!((result.id, result.into_result().unwrap()), (Some(1), json!({"a": 2})));
         let refused = socket.receive(soon()).unwrap().into_result();
-        assert!(matches!(refused, Err(CommandError::Failed(words)) if words == "no such thing"));
+        assert!(matches!(refused, Err(CommandError::Failed(words)) if words.words == "no such thing"));
         assert!(matches!(socket.receive(soon()), Err(CommandError::Crashed)));
     }
 

@@ -175,7 +175,7 @@ impl Frames {
     ) -> Result<Option<FoundObjects>, CommandError> {
         let answer = self.evaluate(socket, frame, &PAGE, (what, given), false, until)?;
         if let Some(thrown) = answer["exceptionDetails"]["exception"]["description"].as_str() {
-            return Err(CommandError::Failed(thrown.to_owned()));
+            return Err(CommandError::Failed(thrown.into()));
         }
         let Some(list) = answer["result"]["objectId"].as_str() else { return Ok(None) };
         let session = frame.session.as_deref();

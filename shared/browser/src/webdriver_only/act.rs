@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use fantoccini::error::ErrorStatus;
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 use serde_json::{Value, json};
 use url::Url;
@@ -307,9 +308,10 @@ impl StepTarget for WebDriverActor<'_, '_> {
         let begun = Instant::now();
         let clicked = loop {
             let clicked = self.element(reached, &format!("element/{target}/click"), json!({}));
-            let Err(CommandError::Failed(words)) = &clicked else { break clicked.map_err(StepError::from) };
-            let is_covered = words.contains("not clickable") || words.contains("obscures");
-            if !is_covered && !words.contains("interactable") && !words.contains("scrolled into view") {
+            let Err(CommandError::Failed(failed)) = &clicked else { break clicked.map_err(StepError::from) };
+            let is_covered = failed.status == Some(ErrorStatus::ElementClickIntercepted);
+            // Also for what cannot be scrolled into view.
+            if !is_covered && failed.status != Some(ErrorStatus::ElementNotInteractable) {
                 break match clicked {
                     Err(error) if is_stale_element(&error) => Err(gone(locator).into()),
                     clicked => clicked.map_err(StepError::from),
@@ -325,7 +327,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
                     None => ("is outside the scrollable area".to_owned(), SHOW),
                 };
                 let error = unreachable_by_pointer(locator, &reached.state, refused);
-                break Err(error.detail("driver", words.as_str()).into());
+                break Err(error.detail("driver", failed.words.as_str()).into());
             }
             thread::sleep(limits::WEBDRIVER_STEP_PAUSE);
         };

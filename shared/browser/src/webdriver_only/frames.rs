@@ -50,7 +50,7 @@ impl WebDriverVisit<'_> {
         // The driver says the same of a frame that is gone and of a window: the page tells which it is.
         self.frame.replace(None);
         self.enter(TOP)?;
-        Err(CommandError::Failed("the frame is gone".to_owned()))
+        Err(CommandError::Failed("the frame is gone".into()))
     }
 
     /// Switches the session to the frame at `path`.

@@ -247,9 +247,9 @@ impl WebDriverVisit<'_> {
         }
         match self.driver.post("url", json!({"url": self.url.as_str()}), self.deadline) {
             Ok(_) => Ok(()),
-            Err(CommandError::Failed(words)) => match firefox_error(&words) {
+            Err(CommandError::Failed(failed)) => match firefox_error(&failed.words) {
                 Some(net_error) => Err(navigation_failed(self.url.as_str(), net_error).into()),
-                None => Err(self.failure(CommandError::Failed(words))),
+                None => Err(self.failure(CommandError::Failed(failed))),
             },
             // What has come by then is looked at.
             Err(CommandError::Late) if Instant::now() < self.deadline => Ok(()),

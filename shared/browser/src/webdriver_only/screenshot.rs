@@ -68,7 +68,7 @@ fn screenshot(visit: &WebDriverVisit<'_>, request: ScreenshotRequest<'_>) -> Res
 fn text(visit: &WebDriverVisit<'_>, answer: Result<Value, CommandError>) -> Result<String, Failure> {
     match answer {
         Ok(Value::String(text)) => Ok(text),
-        Ok(_) => Err(visit.failure(CommandError::Failed("the driver answered without a file".to_owned()))),
+        Ok(_) => Err(visit.failure(CommandError::Failed("the driver answered without a file".into()))),
         // The page is replaced meanwhile.
         Err(error) if is_stale_element(&error) => Err(visit.failure(CommandError::Late)),
         Err(error) => Err(visit.failure(error)),

@@ -30,7 +30,7 @@ fn everything() -> Rc<Loading> {
 #[test]
 fn a_script_returns_a_value_or_its_exception() {
     let words = |answer: Value| match returned(answer) {
-        Err(CommandError::Failed(words)) => words,
+        Err(CommandError::Failed(words)) => words.words,
         other => panic!("{other:?}"),
     };
     assert_eq!(returned(json!({"result": {"value": [1]}})).unwrap(), json!([1]));
@@ -51,7 +51,7 @@ fn frames_with_processes_of_their_own_are_followed_until_they_are_gone() {
     // A removed frame does not answer, and its session is not asked again.
     for _ in 0..2 {
         let answer = socket.ask(Some("frame"), "Page.getFrameTree", &json!({}), soon());
-        assert!(matches!(answer, Err(CommandError::Failed(words)) if words == "the frame is gone"));
+        assert!(matches!(answer, Err(CommandError::Failed(words)) if words.words == "the frame is gone"));
     }
     assert!(socket.frames().is_empty());
     // Both were paused, and so were their own frames.
