@@ -114,7 +114,7 @@ pub fn entry<T: Tool>() -> Value {
     let mut entry = json!({
         "name": tool_name(T::NAME),
         "command": T::NAME,
-        "description": plain_text(&rewritten_for_json(info.description, &is_own)),
+        "description": plain_text(&rewritten_for_json(info.description, &[], &is_own)),
         "parameters": parameters::<T>(info.flags),
         "output": output::<T>(),
         "errors": error_names::<T>(),
@@ -165,7 +165,7 @@ pub(crate) fn parameters<T: Tool>(flags: &[FlagInfo<'_>]) -> Value {
     let (mut properties, mut required) = (Map::new(), vec![]);
     for flag in &flags {
         let (name, mut schema) = of(flag);
-        let description = without_standard_input(&plain_text(&rewritten_for_json(flag.description, &is_own)));
+        let description = without_standard_input(&plain_text(&rewritten_for_json(flag.description, &[], &is_own)));
         schema["description"] = description.as_str().into();
         if matches!(flag.kind, FlagInfoKind::Switch) {
             // A switch that is off needs no default: models leave it out.
@@ -209,7 +209,7 @@ fn describe_for_json(schema: &mut Value, is_own: &impl Fn(&str) -> bool) {
     match schema {
         Value::Object(members) => members.iter_mut().for_each(|(name, member)| match member {
             Value::String(text) if name == "description" => {
-                *text = without_standard_input(&rewritten_for_json(text, is_own));
+                *text = without_standard_input(&rewritten_for_json(text, &[], is_own));
             }
             member => describe_for_json(member, is_own),
         }),

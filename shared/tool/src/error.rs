@@ -112,15 +112,24 @@ impl Error {
         self.is(code) && self.0.remediation_suggestion == code.remedy
     }
 
-    /// Replaces the message and the remedy by the results of `text`, and each text of the details for which `name` has
-    /// one.
+    /// Replaces the message and the remedy by the results of `text`, which also takes the values of the caller that
+    /// they may quote. Replaces each name of an argument in the details for which `name` has another.
     #[must_use]
-    pub(crate) fn respelled(mut self, text: impl Fn(&str) -> String, name: impl Fn(&str) -> Option<String>) -> Self {
-        self.0.message = text(&self.0.message);
-        self.0.remediation_suggestion = text(&self.0.remediation_suggestion);
-        for value in self.0.details.values_mut() {
-            respell_names(value, &name);
+    pub(crate) fn respelled(
+        mut self,
+        text: impl Fn(&str, &[String]) -> String,
+        name: impl Fn(&str) -> Option<String>,
+    ) -> Self {
+        let mut values = vec![];
+        for (key, value) in &mut self.0.details {
+            if OF_ARGUMENTS.contains(&key.as_str()) {
+                respell_names(value, &name);
+            } else {
+                add_texts(value, &mut values);
+            }
         }
+        self.0.message = text(&self.0.message, &values);
+        self.0.remediation_suggestion = text(&self.0.remediation_suggestion, &values);
         self
     }
 
@@ -162,6 +171,18 @@ impl std::fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+/// The details that have names of arguments. The others have values, such as a file whose name is `--path`.
+const OF_ARGUMENTS: [&str; 3] = ["argument", "missing", "nearest"];
+
+/// Adds the texts of a detail to `texts`.
+fn add_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
+        _ => {}
+    }
+}
 
 /// Replaces the spelling of options in a detail. Only texts that are exactly an option are replaced.
 fn respell_names(value: &mut Value, spell: &impl Fn(&str) -> Option<String>) {

@@ -22,7 +22,7 @@ impl Caller {
     pub fn advice(self, text: &str, is_own: &impl Fn(&str) -> bool) -> String {
         match self {
             Self::Person => Commands::of_process().spelled(text).into_owned(),
-            Self::Model => rewritten_for_json(text, is_own),
+            Self::Model => rewritten_for_json(text, &[], is_own),
         }
     }
 }
@@ -75,13 +75,16 @@ impl Error {
     #[must_use]
     pub fn for_person(self) -> Self {
         let commands = Commands::of_process();
-        self.respelled(|text| commands.spelled(text).into_owned(), |_| None)
+        self.respelled(|text, _| commands.spelled(text).into_owned(), |_| None)
     }
 }
 
 /// `error` for a caller who writes JSON arguments, of a tool with the options that `is_own` accepts.
 pub(crate) fn in_json(error: Error, is_own: impl Fn(&str) -> bool) -> Error {
-    error.respelled(|text| rewritten_for_json(text, &is_own), |name| is_own(name).then(|| json_key(name)))
+    error.respelled(
+        |text, values| rewritten_for_json(text, values, &is_own),
+        |name| is_own(name).then(|| json_key(name)),
+    )
 }
 
 /// How a text speaks of the option `--x` to a caller who writes JSON: `x`, or `x: false` for `--no-x`.
@@ -102,13 +105,29 @@ const START: &str = "ragmaker-";
 fn executable(text: &str) -> Option<&str> {
     let end = text.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(text.len());
     let (name, after) = text.split_at(end);
+    (ends_name(after) && name.len() > START.len() && name.starts_with(START)).then_some(name)
+}
+
+/// Whether a name ends before `after`. A path goes on instead.
+fn ends_name(after: &str) -> bool {
     let mut after = after.chars();
-    let ends = match after.next() {
+    match after.next() {
         None | Some(' ' | '\n' | ',' | ';' | ':' | ')' | '`') => true,
         Some('.') => after.next().is_none_or(char::is_whitespace),
         Some(_) => false,
-    };
-    (ends && name.len() > START.len() && name.starts_with(START)).then_some(name)
+    }
+}
+
+/// The option at the beginning of `text`, such as `--start-line`, as a whole word; also before `=` and a value.
+fn option(text: &str) -> Option<&str> {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(text.len());
+    let (name, after) = text.split_at(end);
+    (name.len() > 2 && name.starts_with("--") && (ends_name(after) || after.starts_with('='))).then_some(name)
+}
+
+/// Whether `text` begins with `value`, and with words that would be respelled.
+fn is_value_at(text: &str, value: &str) -> bool {
+    (value.contains("--") || value.contains(START)) && text.strip_prefix(value).is_some_and(ends_name)
 }
 
 /// Whether a name can start after `out`.
@@ -142,23 +161,28 @@ pub(crate) fn tool_name(executable: &str) -> String {
 /// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or
 /// that follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
 /// `browser_open (headless: false)`. An option that only a host may set is named as one. Text in double quotes is
-/// quoted from the caller and stays unchanged.
-pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> String {
+/// quoted from the caller and stays unchanged, as do `values` of the caller.
+pub(crate) fn rewritten_for_json(text: &str, values: &[String], is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quotation, mut rest) = (String::with_capacity(text.len()), Quotation::default(), text);
     // The length of `out` where an option would belong to the tool before it.
     let mut after_tool = None;
     while let Some(c) = rest.chars().next() {
-        let starts_word = !out.ends_with(|before: char| before.is_alphanumeric() || before == '-');
-        if !quotation.is_open && starts_word && rest.starts_with("--") {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
-            let option = rest[..end].trim_end_matches('-');
+        let starts_word = !quotation.is_open && starts_name(&out);
+        let value =
+            values.iter().filter(|value| starts_word && is_value_at(rest, value)).max_by_key(|value| value.len());
+        if let Some(value) = value {
+            out += value;
+            rest = &rest[value.len()..];
+            continue;
+        }
+        if let Some(option) = option(rest).filter(|_| starts_word) {
             let is_of_tool = || after_tool == Some(out.len());
             let spelled = if is_own(option) {
                 Some(key_in_text(option))
             } else if HostOptions::flags().any(|flag| flag.long == option) {
                 Some(format!("the host option {}", &option[2..]))
             } else {
-                (option.len() > 2 && is_of_tool()).then(|| format!("({})", key_in_text(option)))
+                is_of_tool().then(|| format!("({})", key_in_text(option)))
             };
             if let Some(spelled) = spelled {
                 out += &spelled;
@@ -166,7 +190,7 @@ pub(crate) fn rewritten_for_json(text: &str, is_own: &impl Fn(&str) -> bool) -> 
                 continue;
             }
         }
-        let is_tool = |name: &&str| !quotation.is_open && starts_name(&out) && !HOSTS.contains(name);
+        let is_tool = |name: &&str| starts_word && !HOSTS.contains(name);
         if let Some(name) = executable(rest).filter(is_tool) {
             out += &tool_name(name);
             after_tool = Some(out.len() + 1);
@@ -222,5 +246,24 @@ mod tests {
             "Use start_line=1 or --tail, or wrap: false; then browser_open (headless: false), x with the host option allow-root, --- and verify. See ragmaker-mcp, ragmaker-x.md."
         );
         assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["wrap", "--tail"]}));
+    }
+
+    #[test]
+    fn names_of_files_are_not_respelled() {
+        let is_own = |option: &str| matches!(option, "--path" | "--x");
+        for (path, message, expected) in [
+            ("notes--x.md", "notes--x.md is no --path", "notes--x.md is no path"),
+            ("--path.txt", "--path.txt is no --path", "--path.txt is no path"),
+            ("/a/--path", "/a/--path: use --path, not --x.", "/a/--path: use path, not x."),
+            ("/a b/--x", "no file (--x=1) at /a b/--x", "no file (x=1) at /a b/--x"),
+            ("--path", "--path is a folder", "--path is a folder"),
+            ("/a --path b.md", "there is no /a --path b.md; see --path", "there is no /a --path b.md; see path"),
+            ("see ragmaker-cite", "see ragmaker-cite: not ragmaker-cite", "see ragmaker-cite: not cite"),
+        ] {
+            let error = ARGUMENT_ERROR.error(message).remedy(message).detail("argument", "--x").detail("path", path);
+            let error = in_json(error, is_own);
+            assert_eq!((error.message(), error.remediation()), (expected, expected));
+            assert_eq!((&error.details()["argument"], &error.details()["path"]), (&"x".into(), &path.into()));
+        }
     }
 }

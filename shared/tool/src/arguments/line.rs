@@ -334,7 +334,13 @@ impl CommandLine {
             let are = if missing.len() == 1 { "is" } else { "are" };
             return Err(ARGUMENT_ERROR
                 .error(format!("{} {are} required", missing.join(" and ")))
-                .remedy(format!("Add {} VALUE.", missing.join(" VALUE and ")))
+                .remedy(match self.caller {
+                    Caller::Person => format!("Add {} VALUE.", missing.join(" VALUE and ")),
+                    Caller::Model => {
+                        let keys: Vec<_> = missing.iter().map(|long| format!("{:?}", json_key(long))).collect();
+                        format!("Add {} to the arguments.", keys.join(" and "))
+                    }
+                })
                 .detail("argument", missing[0])
                 .detail("missing", missing));
         }

@@ -101,7 +101,7 @@ pub fn from_json<T: Tool>(arguments: Members, host: &HostOptions) -> Result<Pars
     if let Some(Stdin { argument, .. }) = lacking {
         return Err(ARGUMENT_ERROR
             .error(format!("{argument} is required"))
-            .remedy(format!("Add the argument {argument}."))
+            .remedy(format!("Add {argument:?} to the arguments."))
             .detail("argument", argument));
     }
     let (tool, invocation) = line.finish()?;

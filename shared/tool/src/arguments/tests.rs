@@ -37,6 +37,15 @@ fn gnu_spellings_and_any_order() {
 }
 
 #[test]
+fn what_is_missing_is_added_in_the_caller_s_form() {
+    assert_eq!(pick(&[]).unwrap_err().remediation(), "Add --basket VALUE.");
+    for line in [&["--arguments", "{}"][..], &["--arguments", r#"{"count": 2}"#]] {
+        let error = pick(line).unwrap_err();
+        assert_eq!((error.message(), error.remediation()), ("basket is required", "Add \"basket\" to the arguments."));
+    }
+}
+
+#[test]
 fn mistakes_name_the_argument() {
     for (line, message, argument) in [
         (&["--basket"][..], "--basket needs a value", "--basket"),
