@@ -189,6 +189,32 @@ mod tests {
     use crate::PATH_NOT_ALLOWED;
     use ragmaker_tool::HostOptions;
 
+    #[cfg(unix)]
+    #[test]
+    fn a_file_url_is_confined_like_the_path_that_it_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = ragmaker_fs::canonicalize(folder.path()).unwrap();
+        for file in ["project/a b.md", "other/a.md", "project/file:/a.md"] {
+            fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            fs::write(top.join(file), "a").unwrap();
+        }
+        let host =
+            HostOptions { project_root: top.join("project").to_str().map(str::to_owned), ..HostOptions::default() };
+        let model = Invocation { host, caller: Caller::Model, ..Invocation::default() };
+        let read = |url: String| input_file(Path::new(&url), &model);
+        let (project, outside) = (top.join("project"), top.join("other"));
+        assert_eq!(read(format!("file://{}/a%20b.md", project.display())).unwrap(), project.join("a b.md"));
+        assert!(read(format!("file://{}/a.md", outside.display())).unwrap_err().is(PATH_NOT_ALLOWED));
+        assert!(read(format!("file://{}/%2e%2e/other/a.md", project.display())).unwrap_err().is(PATH_NOT_ALLOWED));
+        assert_eq!(read("file:/a.md".into()).unwrap(), project.join("file:/a.md"), "the name of a file wins");
+        for bad in ["file:///a.md%00", "file://server/a.md", "file:///a.md#b"] {
+            assert!(read(bad.into()).unwrap_err().is(ARGUMENT_ERROR), "{bad}");
+            assert!(output_directory(Path::new(bad), &model).unwrap_err().is(ARGUMENT_ERROR), "{bad}");
+        }
+        let written = output_directory(Path::new(&format!("file://{}/new", project.display())), &model);
+        assert_eq!(written.unwrap(), project.join("new"));
+    }
+
     #[test]
     fn a_model_stays_within_the_roots() {
         let folder = tempfile::tempdir().unwrap();

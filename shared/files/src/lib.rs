@@ -14,6 +14,7 @@ mod clear;
 mod cross_device;
 mod delete;
 mod error;
+mod file_url;
 mod ignored;
 mod input;
 mod merge;

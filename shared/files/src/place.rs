@@ -16,7 +16,7 @@ use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 use crate::{
     FILE_NOT_FOUND, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, Root, RootKind, Roots, SYMLINK_LOOP,
-    catalog_access::Catalogued, io_error, secrets, suggest,
+    catalog_access::Catalogued, file_url, io_error, secrets, suggest,
 };
 
 /// The maximum number of links in a path, as in Linux.
@@ -237,6 +237,10 @@ impl Roots {
         if text.trim().is_empty() {
             return Err(bad("it is empty"));
         }
+        let exists = |text: &str| self.project().root().join(text).symlink_metadata().is_ok();
+        // A name that really begins like a URL wins.
+        let from_url = file_url::path(text.trim()).filter(|_| !exists(text)).transpose().map_err(bad)?;
+        let text = from_url.as_deref().unwrap_or(text);
         if text.contains('\0') {
             return Err(bad("it has a NUL character in it"));
         }
@@ -245,7 +249,6 @@ impl Roots {
         }
         // Models quote what needs no quotes. A name that really has them wins.
         let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
-        let exists = |text: &str| self.project().root().join(text).symlink_metadata().is_ok();
         let text = if bare != text && !bare.is_empty() && !exists(text) { bare } else { text };
         let home = self.project().home();
         let beneath_home = text.strip_prefix("~/").or_else(|| text.strip_prefix(r"~\").filter(|_| cfg!(windows)));
