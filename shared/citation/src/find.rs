@@ -24,9 +24,9 @@ use crate::{
 
 /// The shortest quotation, in characters of the normalized text. Shorter texts also occur by chance in other
 /// documents: 3.4 % at 12 characters, 1.1 % at 20, and not less above (333 documents in English).
-const SHORTEST: usize = 20;
+pub(crate) const SHORTEST: usize = 20;
 /// The same if most characters are CJK.
-const SHORTEST_CJK: usize = 10;
+pub(crate) const SHORTEST_CJK: usize = 10;
 /// The largest document that is read, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
 /// The number of documents that are read between two checks whether all claims were found.

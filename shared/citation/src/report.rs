@@ -3,12 +3,15 @@
 use ragmaker_tool::{Budget, Code, Error, JsonSchema, Limit, Next, Offset};
 use serde::Serialize;
 
-use crate::{CheckedClaim, ClaimVerdict};
+use crate::{
+    CheckedClaim, ClaimVerdict,
+    find::{SHORTEST, SHORTEST_CJK},
+};
 
 /// A claim is incorrect.
 pub const CITATION_FAILED: Code = Code::new(
     "CITATION_FAILED",
-    "See details.claims: for elsewhere, use correct_citation; for not_found, no document has these words. Correct or remove these claims, and check again.",
+    "See details.claims: for elsewhere, use correct_citation; for not_found, no document has these words; for too_short, quote more of the sentence. Correct or remove these claims, and check again.",
 );
 
 /// The checked claims of an answer.
@@ -131,7 +134,15 @@ pub fn report(
         let page = Budget::for_frame(&frame).page(claims, offset, limit)?;
         return Ok(CitationReport { claims: page.items, truncated: page.next.is_some(), next: page.next, ..frame });
     }
-    let stand = if total == 1 {
+    let stand = if failed == counts.too_short {
+        let least =
+            format!("a quotation needs {SHORTEST} characters, or {SHORTEST_CJK} in Chinese, Japanese or Korean");
+        match (failed, total) {
+            (_, 1) => format!("the quotation is too short to check: {least}"),
+            (1, _) => format!("1 of {total} quotations is too short to check: {least}"),
+            _ => format!("{failed} of {total} quotations are too short to check: {least}"),
+        }
+    } else if total == 1 {
         "the quotation was not found where it is cited".into()
     } else {
         format!("{failed} of {total} quotations were not found where they are cited")
@@ -175,6 +186,15 @@ mod tests {
         assert_eq!(error.details()["counts"], expected);
         assert_eq!(error.details()["claims"][1]["verdict"], "elsewhere");
         assert!(report_of(&[NotFound]).unwrap_err().message().starts_with("the quotation"));
+        // What was not looked for is not called missing.
+        for (verdicts, message) in [
+            (&[TooShort][..], "the quotation is too short to check: a quotation needs 20 characters"),
+            (&[Found, TooShort], "1 of 2 quotations is too short to check"),
+            (&[TooShort, TooShort], "2 of 2 quotations are too short to check"),
+            (&[NotFound, TooShort], "2 of 2 quotations were not found where they are cited"),
+        ] {
+            assert!(report_of(verdicts).unwrap_err().message().starts_with(message), "{verdicts:?}");
+        }
     }
 
     #[test]

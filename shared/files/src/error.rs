@@ -69,8 +69,13 @@ pub fn io_error(error: &io::Error, path: &Path) -> Error {
         _ if is_link(error) => SYMLINK_LOOP,
         _ => IO_ERROR,
     };
-    code.error(format!("{}: {error}", path.display())).detail("path", path.to_string_lossy())
+    let failed = code.error(format!("{}: {error}", path.display())).detail("path", path.to_string_lossy());
+    // Resolved paths are absolute. Only what a person names for a gathering tool is used as it is written.
+    if failed.is(FILE_NOT_FOUND) && path.is_relative() { failed.remedy(FROM_WORKING_DIRECTORY) } else { failed }
 }
+
+/// The remedy for a relative path that a person gave as a flag.
+const FROM_WORKING_DIRECTORY: &str = "Check the spelling; this path starts at the working directory.";
 
 /// Whether an entry that a walk found no longer exists, or is now behind a link.
 pub fn is_gone(error: &io::Error) -> bool {
@@ -93,6 +98,10 @@ mod tests {
             let error = io_error(&kind.into(), Path::new("a b"));
             assert!(error.is(code) && error.details()["path"] == "a b", "{kind}: {error}");
         }
+        let remedy = |path: &str| io_error(&io::ErrorKind::NotFound.into(), Path::new(path)).remediation().to_owned();
+        assert!(remedy("a b").contains("working directory"));
+        let absolute = std::env::temp_dir().join("a b");
+        assert!(remedy(absolute.to_str().unwrap()).contains("project root"));
         assert!(is_gone(&io::ErrorKind::NotFound.into()) && !is_gone(&io::ErrorKind::PermissionDenied.into()));
     }
 }

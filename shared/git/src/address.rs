@@ -98,7 +98,7 @@ impl Address {
         let text = text.trim();
         let refuse = |reason: &str| {
             ARGUMENT_ERROR
-                .error(format!("--repo-url cannot be {text:?}: {reason}"))
+                .error(format!("the repository address {text:?} cannot be used: {reason}"))
                 .remedy("Give an address such as https://github.com/owner/repository, or the path of a repository.")
                 .detail("argument", "--repo-url")
         };
@@ -312,6 +312,14 @@ fn split(segments: &[&str], site: Option<Site>) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_refusal_names_no_option_because_a_catalog_has_addresses_too() {
+        for text in ["", "-x", "https://"] {
+            let error = Address::parse(text).unwrap_err();
+            assert!(error.message().starts_with("the repository address \"") && !error.message().contains("--repo"));
+        }
+    }
 
     fn parsed(text: &str) -> Address {
         Address::parse(text).unwrap()

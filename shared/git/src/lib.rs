@@ -38,7 +38,7 @@ pub use work_tree::WorkTree;
 pub const GIT_NOT_FOUND: Code = Code::new("GIT_NOT_FOUND", "Install git (package git) and call again.");
 /// There is no repository.
 pub const REPO_NOT_FOUND: Code =
-    Code::new("REPO_NOT_FOUND", "Check the address; --repo-url takes what `git clone` takes, or a page of a folder.");
+    Code::new("REPO_NOT_FOUND", "Check the address: it is one that `git clone` takes, or the page of a folder.");
 /// The repository has no such branch, tag or commit.
 pub const REF_NOT_FOUND: Code =
     Code::new("REF_NOT_FOUND", "Give a branch, a tag or a whole commit hash, or leave --ref out for the default.");

@@ -15,7 +15,7 @@ use ragmaker_catalog::Catalog;
 use ragmaker_fs::{LockKind, Replace, create_derived_folder, lock_within, open_derived_file, write_atomically};
 use ragmaker_project::knowledge_base::REPORTS;
 use ragmaker_tool::{
-    Budget, Code, Error,
+    Budget, Caller, Code, Error,
     json::{self, Charset},
 };
 use schemars::JsonSchema;
@@ -76,6 +76,8 @@ pub struct Run {
     /// Whether the run could not be brought to its end, so that the next one continues it.
     is_suspended: bool,
     stream: bool,
+    /// The reader of the reasons.
+    caller: Caller,
     progress: Progress,
 }
 
@@ -119,6 +121,12 @@ impl Run {
         Self::open(catalog, name, None, stream)
     }
 
+    /// The run whose reasons are in the words of `caller`: options are keys to those who write JSON.
+    #[must_use]
+    pub fn told_to(self, caller: Caller) -> Self {
+        Self { caller, ..self }
+    }
+
     fn open(catalog: &Catalog, name: &str, key: Option<&str>, stream: bool) -> Result<Self, Error> {
         let folder = catalog.file().with_file_name(REPORTS);
         let [report, journal, kept] =
@@ -141,6 +149,7 @@ impl Run {
             use_of_journal: if key.is_some() { UseOfJournal::Empty } else { UseOfJournal::None },
             is_suspended: false,
             stream,
+            caller: Caller::Person,
             progress: Progress::new(None, stream),
         };
         match key {
@@ -217,7 +226,8 @@ impl Run {
         self.show(page);
     }
 
-    fn show(&mut self, page: PageResult) {
+    fn show(&mut self, mut page: PageResult) {
+        page.reason = page.reason.map(|reason| self.caller.advice(&reason, &|_| false));
         if self.stream {
             let mut out = vec![];
             // A page is texts, which can be written to memory.

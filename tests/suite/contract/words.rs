@@ -64,6 +64,13 @@ fn a_json_object_is_no_word() {
 }
 
 #[test]
+fn several_pages_are_given_by_the_option_for_several() {
+    let run = Project::new().tool("browser-extract").args(["https://a.example/", "https://b.example/"]).run();
+    let remedy = run.error("ARGUMENT_ERROR")["remediation_suggestion"].as_str().unwrap();
+    assert_eq!(remedy, "URL is the only word: quote values with spaces, or give each of several after --urls.");
+}
+
+#[test]
 fn words_do_what_their_options_do() {
     let project = Project::new();
     project.write("notes.md", "# Notes\n\nA tide.\n");

@@ -100,7 +100,7 @@ impl Args {
         let folder = Folder { place, path: source_dir.clone(), include, exclude, no_ignore: self.no_ignore };
         let found = folder.files(&mut skips, &store)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start_over(&at.catalog, "file-sync", self.jsonl)?;
+        let mut run = Run::start_over(&at.catalog, "file-sync", self.jsonl)?.told_to(invocation.caller);
         folder.sync(&found, &mut store, &mut run)?;
         store.finish()?;
         run.finish_with(SyncSummary {

@@ -114,7 +114,7 @@ impl Args {
         let mut skips = Skips::default();
         let found = tree.files(&self.include, &self.exclude, &mut skips)?;
         // A run that was killed is not continued: what it recorded is unchanged now.
-        let mut run = Run::start_over(&place.catalog, "github-fetch", self.jsonl)?;
+        let mut run = Run::start_over(&place.catalog, "github-fetch", self.jsonl)?.told_to(invocation.caller);
         let fetched = tree.sync(&found, &mut store, &mut run);
         store.finish()?;
         fetched?;

@@ -89,7 +89,7 @@ impl Args {
         // A dry run leaves the knowledge base as it is; its report goes to a folder for temporary files.
         let scratch = if self.dry_run { Some(scratch()?) } else { None };
         let reports = scratch.as_ref().unwrap_or(&catalog);
-        let mut run = Run::start_over(reports, "refresh-knowledge-base", self.jsonl)?;
+        let mut run = Run::start_over(reports, "refresh-knowledge-base", self.jsonl)?.told_to(invocation.caller);
         let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
         for url in others {
             let reason = "its source is unknown; fetch it again with the tool that made it";

@@ -401,6 +401,8 @@ fn a_catalog_gives_no_access() {
     let advice = format!("a person can allow it with --allow-root {}", outside.display());
     assert!(reasons["file:///outside/a.md"].contains(&advice), "{reasons:?}");
     assert!(!tree.root.join("kb/cache/documents").exists());
+    let told = tree.run(&["--arguments", &json!({"kb_root": "kb"}).to_string()])["pages"].to_string();
+    assert!(told.contains("a person can allow it with the host option allow-root /") && !told.contains("--"), "{told}");
     // Whoever trusts the catalog says so.
     let answer = tree.run(&["--kb-root", "kb", "--allow-root", outside.to_str().unwrap()]);
     assert_eq!(count(&answer, "changed"), 2, "{answer:#}");

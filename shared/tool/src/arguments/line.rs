@@ -165,10 +165,14 @@ impl CommandLine {
             _ if !self.operands.is_empty() => {
                 let names: Vec<String> = self.operands.iter().map(|flag| placeholder(flag.long)).collect();
                 let are = if names.len() == 1 { "is the only word" } else { "are the only words" };
-                error.remedy(format!(
-                    "{} {are}: quote values with spaces, or run it once for each.",
-                    names.join(" and ")
-                ))
+                // As in `browser-extract URL URL`.
+                let plural = self.own.iter().find(|flag| {
+                    is_repeatable(flag) && self.operands.iter().any(|one| flag.long == format!("{}s", one.long))
+                });
+                let each = plural.map_or("run it once for each".to_owned(), |flag| {
+                    format!("give each of several after {}", flag.long)
+                });
+                error.remedy(format!("{} {are}: quote values with spaces, or {each}.", names.join(" and ")))
             }
             _ => match example {
                 Some(flag) => error.remedy(format!(
