@@ -1,13 +1,13 @@
 //! The catalog lock: only one process at a time changes a catalog.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io,
     path::Path,
     time::{Duration, Instant},
 };
 
-use ragmaker_fs::{LockKind, lock_within};
+use ragmaker_fs::{LockKind, lock_within, open_derived_file};
 use ragmaker_tool::Error;
 
 use crate::{
@@ -29,13 +29,11 @@ impl Lock {
         let refuse =
             |error: &dyn std::fmt::Display| not_writable(file, &format_args!("its lock {}: {error}", path.display()));
         // Opening a pipe could wait for ever, and following a link would make a file elsewhere.
-        match fs::symlink_metadata(&path) {
-            Ok(found) if !found.is_file() => return Err(refuse(&"it is not a regular file")),
-            _ => {}
-        }
-        let lock = match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+        let lock = match open_derived_file(&path, OpenOptions::new().write(true).create(true).truncate(false)) {
             // Another user's lock: reading it is enough to hold it.
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => File::open(&path).map_err(|_| error),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_derived_file(&path, OpenOptions::new().read(true)).map_err(|_| error)
+            }
             opened => opened,
         };
         let lock = lock.map_err(|error| refuse(&error))?;
@@ -53,6 +51,8 @@ impl Lock {
 mod tests {
     use super::*;
     use crate::CATALOG_NOT_WRITABLE;
+    #[cfg(unix)]
+    use std::fs;
 
     #[test]
     fn a_lock_is_held_by_one_and_stays_as_a_file() {
