@@ -13,7 +13,7 @@ use ragmaker_tests::{
     discovery::{Entry, entries, option},
     run::{Output, Project, Tool},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use words::too_many;
 
