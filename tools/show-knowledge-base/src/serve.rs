@@ -153,7 +153,7 @@ mod tests {
         // A header without an end is cut at the limit.
         let endless = format!("GET {path} HTTP/1.1\r\nX: {}", "x".repeat(64 << 10));
         assert!(!status(endless).contains("200"));
-        assert!(reply(&server, b"GET \xff\xff HTTP/1.1\r\n\r\n").0.is_empty(), "it is no text");
+        assert!(reply(&server, b"GET \xff\xff HTTP/1.1\r\n\r\n").0.is_empty(), "it is not text");
     }
 
     #[test]

@@ -199,4 +199,15 @@ mod tests {
         assert_eq!(side_effects.opened, ["https://x.example/a"]);
         assert_eq!(side_effects.download.unwrap().file_name, "a.zip");
     }
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        let mut side_effects = SideEffects::default();
+        for n in 0..5 {
+            side_effects.event("Page.javascriptDialogOpening", &json!({"type": "alert", "message": "One"}));
+            side_effects.event("Page.windowOpen", &json!({"url": format!("https://x.example/{n}")}));
+        }
+        assert_eq!((side_effects.dialogs.len(), side_effects.more_dialogs), (LISTED, 2));
+        assert_eq!((side_effects.opened.len(), side_effects.more_opened), (LISTED, 2));
+    }
 }

@@ -265,7 +265,7 @@ impl Requests {
     }
 
     /// Records that the call takes a step in the page. What the step requests is content, also if the page has requested
-    /// it often enough for polling: each request may be sent once more.
+    /// it often enough for polling: each request is waited for once more, and the requests to each address are counted anew.
     pub(super) fn begin_step(&mut self) {
         for times in self.asked.values_mut() {
             *times = (*times).min(LIMITS.same_request - 1);

@@ -432,6 +432,23 @@ fn polling_is_ignored_and_partial_data_is_waited_for() {
 }
 
 #[test]
+fn what_a_step_requests_is_waited_for_again() {
+    let mut network = shown();
+    let ask = |network: &mut Network| {
+        asks(network, "XHR", "a", "T");
+        let state = network.state(TextDensity::Dense);
+        ends(network, "a");
+        state
+    };
+    for _ in 0..=LIMITS.same_request {
+        ask(&mut network);
+    }
+    assert_eq!(ask(&mut network), NetworkState::Idle);
+    network.begin_step();
+    assert_eq!([ask(&mut network), ask(&mut network)], [NetworkState::Busy, NetworkState::Idle]);
+}
+
+#[test]
 fn requests_of_the_old_page_are_dropped() {
     let mut network = shown();
     asks(&mut network, "Script", "a", "T");
