@@ -99,7 +99,7 @@ pub struct OutputFile {
 /// the option that names it.
 ///
 /// # Errors
-/// `ARGUMENT_ERROR` for a path without a file name, [`IS_A_DIRECTORY`], [`NOT_A_REGULAR_FILE`]; for a model also
+/// `ARGUMENT_ERROR` for `-` and a path without a file name, [`IS_A_DIRECTORY`], [`NOT_A_REGULAR_FILE`]; for a model also
 /// [`PATH_ERRORS`](crate::PATH_ERRORS) and `PATH_NOT_WRITABLE`.
 pub fn output_file(path: &Path, argument: &str, invocation: &Invocation) -> Result<OutputFile, Error> {
     // A separator at the end is that of a directory.
@@ -107,6 +107,13 @@ pub fn output_file(path: &Path, argument: &str, invocation: &Invocation) -> Resu
     if path.file_name().is_none() || is_directory {
         let message = format!("{argument} cannot be {:?}: it names no file", path.to_string_lossy());
         return Err(ARGUMENT_ERROR.error(message).detail("argument", argument));
+    }
+    // Elsewhere `-` is a standard stream, so a file of this name would be a surprise.
+    if path.as_os_str() == "-" {
+        return Err(ARGUMENT_ERROR
+            .error(format!("{argument} cannot be \"-\": standard output has the answer"))
+            .remedy("Name a file; ./- is the file with this name.")
+            .detail("argument", argument));
     }
     let file = match invocation.caller {
         Caller::Person => {
@@ -261,7 +268,10 @@ mod tests {
         for caller in [&model, &person] {
             let folder = top.join("project/new");
             assert!(output_file(&folder, "--to", caller).unwrap_err().is(IS_A_DIRECTORY));
-            assert!(output_file(Path::new(".."), "--to", caller).unwrap_err().is(ARGUMENT_ERROR));
+            for none in ["..", "-"] {
+                assert!(output_file(Path::new(none), "--to", caller).unwrap_err().is(ARGUMENT_ERROR), "{none}");
+            }
+            assert!(output_file(Path::new("./-"), "--to", caller).unwrap().path().ends_with("-"));
         }
     }
 }
