@@ -180,7 +180,7 @@ impl Tool for Args {
                 }
             };
             let left_out = if index == first { self.column_offset.index() } else { 0 };
-            let start = text.text.char_indices().nth(left_out).map_or(text.text.len(), |(at, _)| at);
+            let rest = after(&text.text, left_out).map_err(|error| error.detail("path", shown_path.clone()))?;
             let file = FileText {
                 path: shown_path,
                 content: String::new(),
@@ -189,7 +189,6 @@ impl Tool for Args {
                 total_lines: text.text.lines().count(),
                 truncated: true,
             };
-            let rest = &text.text[start..];
             if self.limit.is_some() {
                 files.push(FileText { content: rest.to_owned(), truncated: false, ..file });
                 continue;
@@ -351,6 +350,20 @@ struct Decoded {
     lossy: bool,
 }
 
+/// The text after its first `skipped` characters.
+fn after(text: &str, skipped: usize) -> Result<&str, Error> {
+    let start = text.char_indices().nth(skipped).map(|(start, _)| start);
+    if start.is_none() && skipped > 0 {
+        let characters = text.chars().count();
+        return Err(OFFSET_BEYOND_END
+            .error(format!("the file has {characters} characters: it ends before --column-offset {skipped}"))
+            .remedy("Choose a smaller --column-offset, or leave it out.")
+            .detail("argument", "--column-offset")
+            .detail("characters", characters));
+    }
+    Ok(&text[start.unwrap_or_default()..])
+}
+
 fn too_large() -> Error {
     NO_FILES.error("it has more than 64 MiB: use ragmaker-read-file")
 }
@@ -364,4 +377,73 @@ fn all_of(source: &ByteSource) -> std::io::Result<Option<String>> {
     let count = source.read_at(0, &mut bytes)?;
     bytes.truncate(count);
     Ok(Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// A folder with `files`, and the paths that `arguments` name in it, relative to it; then those that were skipped.
+    fn named(files: &[&str], arguments: &[&str]) -> (Vec<String>, Vec<String>) {
+        let (_folder, root) = ragmaker_testkit::folder("project");
+        for file in files {
+            ragmaker_testkit::write(&root, file, "a text");
+        }
+        let host = HostOptions { project_root: Some(root.display().to_string()), ..HostOptions::default() };
+        let roots = Roots::discover(&host).unwrap();
+        let mut skipped = vec![];
+        let paths = Args::from_args(&["read"], arguments).unwrap().paths(&roots, &mut skipped).unwrap();
+        let relative = |path: PathBuf| path.strip_prefix(&root).unwrap_or(Path::new("?")).display().to_string();
+        (paths.into_iter().map(relative).collect(), skipped.into_iter().map(|one| one.path).collect())
+    }
+
+    #[test]
+    fn files_folders_and_globs_name_each_file_once() {
+        let files = ["b.md", "a.md", "sub/c.md", "sub/deep/d.md", "sub/e.txt", "sub/lib.lock", "target/f.md"];
+        for (arguments, expected) in [
+            (vec!["--path", "b.md", "--path", "a.md", "--path", "b.md"], vec!["b.md", "a.md"]),
+            (vec!["--path", "sub"], vec!["sub/c.md", "sub/deep/d.md", "sub/e.txt"]),
+            (vec!["--path", "sub", "--no-recursive"], vec!["sub/c.md", "sub/e.txt"]),
+            (vec!["--path", "sub", "--include", "*.md"], vec!["sub/c.md", "sub/deep/d.md"]),
+            (vec!["--path", "sub", "--exclude", "deep/"], vec!["sub/c.md", "sub/e.txt"]),
+            (vec!["--path", ".", "--include", "*.lock", "--no-default-excludes"], vec!["sub/lib.lock"]),
+            // A glob starts where its folder is; what is named first comes first.
+            (vec!["--path", "sub/c.md", "--path", "*.md"], vec!["sub/c.md", "a.md", "b.md"]),
+            (vec!["--path", "sub/*.md"], vec!["sub/c.md"]),
+            (vec!["--path", "sub/**/*.md"], vec!["sub/c.md", "sub/deep/d.md"]),
+            (vec!["--path", "s?b/{c,e}.*"], vec!["sub/c.md", "sub/e.txt"]),
+            (vec!["--path", "target/f.md"], vec!["target/f.md"]),
+        ] {
+            assert_eq!(
+                named(&files, &arguments),
+                (expected.into_iter().map(String::from).collect(), vec![]),
+                "{arguments:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_names_nothing_is_skipped() {
+        let arguments = ["--path", "no.md", "--path", "a.md", "--path", "*.rst", "--path", "none/*.md"];
+        assert_eq!(
+            named(&["a.md"], &arguments),
+            (vec!["a.md".to_owned()], ["no.md", "*.rst", "none/*.md"].map(String::from).into())
+        );
+    }
+
+    #[test]
+    fn characters_are_skipped_and_not_bytes() {
+        assert_eq!(after("\u{6f6e}\u{4f4d} low", 2).unwrap(), " low");
+        for text in ["", "a"] {
+            assert_eq!(after(text, 0).unwrap(), text);
+        }
+        for (text, skipped, characters) in [("\u{6f6e}\u{4f4d}", 2, 2), ("\u{6f6e}", 9, 1), ("", 1, 0)] {
+            let error = after(text, skipped).unwrap_err();
+            assert!(error.is(OFFSET_BEYOND_END) && error.details()["characters"] == characters, "{error}");
+        }
+    }
 }
