@@ -46,11 +46,15 @@ impl Config {
     fn checksum(&self, widened: &[(&str, Origin)]) -> String {
         let mut digest = Sha256::new();
         for (name, origin) in widened {
-            digest.update(name);
-            match origin {
-                Origin::File { path, .. } => digest.update(fs::read(path).unwrap_or_default()),
-                Origin::Environment { .. } => digest.update(fs::read(self.root.join(".env")).unwrap_or_default()),
-                Origin::Default | Origin::Flag => {}
+            let text = match origin {
+                Origin::File { path, .. } => fs::read(path).unwrap_or_default(),
+                Origin::Environment { .. } => fs::read(self.root.join(".env")).unwrap_or_default(),
+                Origin::Default | Origin::Flag => vec![],
+            };
+            // With lengths, no other names and texts have the same bytes in a row.
+            for part in [name.as_bytes(), &text] {
+                digest.update((part.len() as u64).to_le_bytes());
+                digest.update(part);
             }
         }
         format!("{:x}", digest.finalize())
@@ -64,4 +68,66 @@ impl Config {
 fn confirmations(path: Option<&PathBuf>) -> Map<String, Value> {
     let text = path.and_then(|path| fs::read_to_string(path).ok()).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_project::CONFIGURATION;
+
+    use super::*;
+    use crate::{Environment, Options};
+
+    /// The configuration of a project with this file, of a user whose folder is `user`.
+    fn config(project: &Path, user: &Path, text: &str) -> Config {
+        fs::write(project.join(CONFIGURATION), text).unwrap();
+        let environment = Environment::of([], project).unwrap();
+        let options = Options { user_folder: Some(user.to_owned()), environment, ..Options::default() };
+        Config::load(project, &options).unwrap()
+    }
+
+    #[test]
+    fn a_confirmation_holds_for_the_text_and_the_project() {
+        let (project, other, user) =
+            (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let user = user.path().join("new");
+        let text = "[command]\nallow = ['make']";
+        let of = |project: &tempfile::TempDir, text: &str| config(project.path(), &user, text);
+        assert!(of(&project, "[agent]\nmax_steps = 3").is_confirmed(), "nothing to confirm");
+        assert!(!of(&project, text).is_confirmed());
+        of(&project, text).confirm();
+        assert!(of(&project, text).is_confirmed());
+        assert!(!of(&other, text).is_confirmed(), "of another project");
+        // Each confirmation is kept beside the others.
+        of(&other, text).confirm();
+        assert!(of(&project, text).is_confirmed() && of(&other, text).is_confirmed());
+        for changed in ["[command]\nallow = ['rm']", "[command]\nallow = ['make']\nnetwork = true"] {
+            assert!(!of(&project, changed).is_confirmed(), "{changed}");
+        }
+        assert!(of(&project, text).is_confirmed(), "the text before");
+    }
+
+    #[test]
+    fn a_setting_of_the_file_dotenv_is_confirmed_with_its_text() {
+        let (project, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let of = |dotenv: &str| {
+            fs::write(project.path().join(".env"), dotenv).unwrap();
+            config(project.path(), user.path(), "")
+        };
+        of("RAGMAKER_APPROVE=all").confirm();
+        assert!(of("RAGMAKER_APPROVE=all").is_confirmed() && !of("RAGMAKER_APPROVE=all\nA=b").is_confirmed());
+    }
+
+    #[test]
+    fn a_damaged_file_of_confirmations_confirms_nothing() {
+        let (project, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let config = config(project.path(), user.path(), "[command]\nallow = ['make']");
+        for damaged in ["", "[", "[1]", "{\"/\": \"\"}"] {
+            fs::write(user.path().join("trusted.json"), damaged).unwrap();
+            assert!(!config.is_confirmed(), "{damaged}");
+        }
+        config.confirm();
+        assert!(config.is_confirmed());
+    }
 }
