@@ -56,3 +56,48 @@ impl Response {
         retry_after(&self.header("retry-after")?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(headers: &[(&'static str, &[u8])]) -> Response {
+        let value = |value: &[u8]| ureq::http::HeaderValue::from_bytes(value).unwrap();
+        let mut map = HeaderMap::new();
+        for (name, bytes) in headers {
+            map.append(*name, value(bytes));
+        }
+        let url = Url::parse("https://example.com/").unwrap();
+        Response { url, status: 200, body: vec![], steps: vec![], headers: map }
+    }
+
+    #[test]
+    fn the_media_type_has_no_parameters() {
+        for (header, expected) in [
+            ("text/html", "text/html"),
+            ("Text/HTML; charset=utf-8", "text/html"),
+            (" application/json ;a=b", "application/json"),
+            ("; charset=utf-8", ""),
+            ("", ""),
+        ] {
+            assert_eq!(response(&[("content-type", header.as_bytes())]).media_type(), expected, "{header:?}");
+        }
+        assert_eq!((response(&[]).media_type(), response(&[]).content_type()), (String::new(), Cow::default()));
+    }
+
+    #[test]
+    fn headers_are_found_in_any_case_and_need_not_be_utf_8() {
+        let response = response(&[("link", b"<a>; rel=next"), ("x-name", b"mar\xe9e"), ("link", b"<b>; rel=prev")]);
+        assert_eq!(response.header("Link").as_deref(), Some("<a>; rel=next"));
+        assert_eq!(response.headers("LINK").collect::<Vec<_>>(), ["<a>; rel=next", "<b>; rel=prev"]);
+        assert_eq!(response.header("x-name").as_deref(), Some("mar\u{fffd}e"));
+        assert_eq!((response.header("etag"), response.headers("etag").count()), (None, 0));
+    }
+
+    #[test]
+    fn a_pause_is_read_from_its_header() {
+        assert_eq!(response(&[("retry-after", b"7")]).retry_after(), Some(Duration::from_secs(7)));
+        assert_eq!(response(&[("retry-after", b"soon")]).retry_after(), None);
+        assert_eq!(response(&[]).retry_after(), None);
+    }
+}

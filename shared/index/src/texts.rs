@@ -73,3 +73,41 @@ fn read(path: &Path, indexed: Stamp, folders: &mut HashMap<PathBuf, bool>) -> Re
     let text = fs::read_to_string(path).map_err(|_| IndexError::Changed)?;
     if is_same() { Ok(text) } else { Err(IndexError::Changed) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_file_that_was_indexed_is_read() {
+        let (_folder, root) = ragmaker_testkit::folder("kb");
+        let path = ragmaker_testkit::write(&root, "sub/tides.md", "Spring tide");
+        let stamp = Stamp::of(&fs::symlink_metadata(&path).unwrap());
+        let mut folders = HashMap::new();
+        assert_eq!(read(&path, stamp, &mut folders).unwrap(), "Spring tide");
+        assert_eq!(folders.get(&root.join("sub")), Some(&true));
+        for gone in [root.join("sub/none.md"), root.join("none/tides.md"), root.join("sub")] {
+            assert!(matches!(read(&gone, stamp, &mut folders), Err(IndexError::Changed)), "{}", gone.display());
+        }
+        // Of another size.
+        fs::write(&path, "Neap").unwrap();
+        assert!(matches!(read(&path, stamp, &mut folders), Err(IndexError::Changed)));
+        let bytes = ragmaker_testkit::write(&root, "sub/latin.md", b"mar\xe9e");
+        let stamp = Stamp::of(&fs::symlink_metadata(&bytes).unwrap());
+        assert!(matches!(read(&bytes, stamp, &mut folders), Err(IndexError::Changed)), "not UTF-8");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symbolic_links_are_not_followed() {
+        let (_folder, root) = ragmaker_testkit::folder("kb");
+        let path = ragmaker_testkit::write(&root, "elsewhere/tides.md", "Spring tide");
+        let stamp = Stamp::of(&fs::symlink_metadata(&path).unwrap());
+        std::os::unix::fs::symlink(root.join("elsewhere"), root.join("docs")).unwrap();
+        std::os::unix::fs::symlink(&path, root.join("tides.md")).unwrap();
+        for link in ["docs/tides.md", "tides.md"] {
+            let text = read(&root.join(link), stamp, &mut HashMap::new());
+            assert!(matches!(text, Err(IndexError::Changed)), "{link}");
+        }
+    }
+}

@@ -62,3 +62,37 @@ impl TopCandidates {
 fn better(a: &Candidate, b: &Candidate) -> Ordering {
     b.score.total_cmp(&a.score).then((a.part, a.chunk).cmp(&(b.part, b.chunk)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The scores and chunks of the best `most` of chunks with these scores.
+    fn best(most: usize, scores: &[f32]) -> (Vec<(f32, u32)>, usize) {
+        let mut top = TopCandidates::new(most);
+        for (chunk, &score) in (0..).zip(scores) {
+            top.add(Candidate { score, ..Candidate::at(chunk / 100, chunk) });
+        }
+        let total = top.total();
+        (top.sorted().into_iter().map(|one| (one.score, one.chunk)).collect(), total)
+    }
+
+    #[test]
+    fn the_best_are_those_of_a_full_sort() {
+        // Scores with many ties, in no order.
+        let scores: Vec<f32> = (0..2_000_u16).map(|n| f32::from(n.wrapping_mul(25_173) % 97)).collect();
+        let mut sorted: Vec<(f32, u32)> = scores.iter().copied().zip(0..).collect();
+        sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for most in [1, 2, 127, 128, 129, 300, 1_999, 2_000, 5_000] {
+            let expected = &sorted[..most.min(sorted.len())];
+            let (found, total) = best(most, &scores);
+            assert_eq!((&found[..], total), (expected, 2_000), "{most}");
+        }
+    }
+
+    #[test]
+    fn of_equal_scores_the_earlier_chunk_is_kept() {
+        assert_eq!(best(2, &[1.0; 600]).0, [(1.0, 0), (1.0, 1)]);
+        assert_eq!(best(3, &[]).0, []);
+    }
+}

@@ -111,3 +111,24 @@ fn shorten(text: &mut String, share: usize, charset: Charset) -> bool {
     }
     cut
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_over_its_share_is_cut_between_characters() {
+        for (text, share, charset, expected) in [
+            ("short", 13, Charset::Utf8, "short"),
+            ("longer", 13, Charset::Utf8, "longe…"),
+            ("潮位表", 10, Charset::Utf8, "潮位…"),
+            // Each takes six characters in ASCII.
+            ("潮位表", 20, Charset::Ascii, "潮位…"),
+            ("", 0, Charset::Utf8, ""),
+            ("a", 0, Charset::Utf8, "…"),
+        ] {
+            let mut cut = text.to_owned();
+            assert_eq!((shorten(&mut cut, share, charset), cut.as_str()), (cut != text, expected), "{text:?} {share}");
+        }
+    }
+}

@@ -198,3 +198,89 @@ impl DocumentsBySource {
 fn failed(urls: &[String], error: &Error, run: &mut Run) -> Result<(), Error> {
     urls.iter().try_for_each(|url| run.end(PageResult::failed(url, error), ()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_tool::HostOptions;
+    use serde_json::json;
+
+    use super::*;
+
+    /// The catalog of the knowledge base `kb` in `root`, with these documents.
+    fn catalog(root: &Path, documents: &serde_json::Value) -> Catalog {
+        let text = json!({"documents": documents}).to_string();
+        Catalog::at(ragmaker_testkit::write(root, "kb/cache/catalog.json", text)).unwrap()
+    }
+
+    #[test]
+    fn documents_are_grouped_by_their_source() {
+        let (_folder, root) = ragmaker_testkit::folder("project");
+        let git = |reference: Option<&str>| json!({"kind": "git", "repository": "r", "ref": reference, "commit": "c", "path": "p", "blob": "b"});
+        let file = |folder: &str| json!({"kind": "file", "folder": folder, "path": "p", "sha256": "0"});
+        let documents: Vec<_> = [
+            ("https://b.example/", json!({"kind": "http"})),
+            ("https://a.example/", json!(null)),
+            ("http://c.example/", json!({"kind": "browser"})),
+            ("ftp://d.example/", json!({"kind": "http"})),
+            ("about:blank", json!({"kind": "browser"})),
+            ("https://e.example/", json!({"kind": "unknown"})),
+            ("https://f.example/1", git(Some("v1"))),
+            ("https://f.example/2", git(None)),
+            ("https://f.example/3", git(Some("v1"))),
+            ("file:///g/1", file("/g")),
+            ("file:///h/1", file("/h")),
+        ]
+        .into_iter()
+        .map(|(url, source)| json!({"url": url, "path": "x.md", "source": source}))
+        .collect();
+        let catalog = catalog(&root, &documents.into());
+        let store = Store::open(&catalog, root).unwrap();
+        let DocumentsBySource { pages, shown, repositories, folders, others } = DocumentsBySource::of(&store);
+        assert_eq!(pages, ["https://a.example/", "https://b.example/", "https://e.example/"]);
+        assert_eq!(shown, ["http://c.example/"]);
+        assert_eq!(others, ["about:blank", "ftp://d.example/"]);
+        let of = |reference: Option<&str>| &repositories[&("r".to_owned(), reference.map(String::from))];
+        assert_eq!(of(Some("v1")), &["https://f.example/1", "https://f.example/3"]);
+        assert_eq!(of(None), &["https://f.example/2"]);
+        assert_eq!(
+            (&folders["/g"][..], &folders["/h"][..]),
+            (&["file:///g/1".to_owned()][..], &["file:///h/1".to_owned()][..])
+        );
+    }
+
+    #[test]
+    fn a_knowledge_base_is_own_in_the_project_and_in_allowed_roots() {
+        let (_folder, root) = ragmaker_testkit::folder("all");
+        let (project, elsewhere) = (root.join("project"), root.join("elsewhere"));
+        let catalogs = [&project, &elsewhere].map(|root| catalog(root, &json!([])));
+        let own = |allow_root: Option<String>, kb_root: Option<String>| {
+            let host = HostOptions {
+                project_root: Some(project.display().to_string()),
+                allow_root: allow_root.into_iter().collect(),
+                kb_root: kb_root.into_iter().collect(),
+                ..HostOptions::default()
+            };
+            let invocation = Invocation { host, ..Invocation::default() };
+            [&catalogs[0], &catalogs[1]].map(|catalog| is_own(catalog, &invocation).unwrap())
+        };
+        assert_eq!(own(None, None), [true, false]);
+        assert_eq!(own(Some(elsewhere.display().to_string()), None), [true, true]);
+        // It may be read, which does not say that the person made it.
+        assert_eq!(own(None, Some(elsewhere.join("kb").display().to_string())), [true, false]);
+        let refusal = not_browsed(&catalogs[1]);
+        assert!(refusal.message().contains(&format!("--allow-root {}", elsewhere.join("kb").display())), "{refusal}");
+    }
+
+    #[test]
+    fn the_report_of_a_dry_run_has_a_folder_of_its_own() {
+        let (one, two) = (scratch().unwrap(), scratch().unwrap());
+        assert_ne!(one.file(), two.file());
+        for catalog in [one, two] {
+            let folder = catalog.file().parent().unwrap();
+            assert!(folder.is_dir() && !catalog.file().exists(), "{}", folder.display());
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+}

@@ -73,3 +73,37 @@ pub(super) fn in_words(reason: &str) -> &str {
         other => other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_one_that_was_likely_meant() {
+        let names = ["--path", "--limit", "--offset", "--no-ignore", "--kb-root"];
+        for (typed, expected) in [
+            ("--pth", Some("--path")),
+            ("--paht", Some("--path")),
+            ("--lim", Some("--limit")),
+            ("--offsets", Some("--offset")),
+            ("--no-ignored", Some("--no-ignore")),
+            ("--path-to-the-file", Some("--path")),
+            ("--kbroot", Some("--kb-root")),
+            ("--colour", None),
+            ("--x", None),
+        ] {
+            assert_eq!(nearest(typed, &names), expected, "{typed}");
+        }
+        assert_eq!(nearest("--path", &[]), None);
+    }
+
+    #[test]
+    fn a_refused_value_names_its_type_or_the_nearest_choice() {
+        let number = refused_value("--limit", "x", "invalid digit found in string");
+        assert_eq!(number.message(), "--limit cannot be \"x\": expected a whole number from 0 to 18446744073709551615");
+        let choice = refused_value("--sort", "nmae", "unknown variant `nmae`, expected `name` or `modified`");
+        assert_eq!(choice.details()["nearest"], "name");
+        let none = refused_value("--sort", "zzzz", "unknown variant `zzzz`, expected `name` or `modified`");
+        assert!(!none.details().contains_key("nearest"), "{none}");
+    }
+}

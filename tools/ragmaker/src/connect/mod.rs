@@ -160,3 +160,32 @@ impl Server {
         arguments
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_is_started_with_the_tools_of_the_workflows_or_all() {
+        let arguments = |all_tools, prompts| Server { command: "ragmaker".into(), all_tools }.arguments(prompts);
+        let profile = arguments(false, true);
+        assert_eq!((profile[0].as_str(), profile[1].as_str(), profile.len()), ("mcp", "--profile", 3));
+        assert_eq!(arguments(true, true), ["mcp"]);
+        assert_eq!(arguments(true, false), ["mcp", "--no-prompts"]);
+    }
+
+    #[test]
+    fn a_server_of_this_process_is_this_program() {
+        let server = Server::of_process(false).unwrap();
+        assert!(Path::new(&server.command).is_absolute(), "the test program is not on PATH: {}", server.command);
+        assert!(Path::new(&server.command).is_file(), "{}", server.command);
+    }
+
+    #[test]
+    fn an_unknown_client_is_an_error_that_lists_the_clients() {
+        let error = run(&Arguments::from_args(&["connect"], &["emacs", "--yes"]).unwrap()).err().unwrap();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["value"] == "emacs", "{error}");
+        let names = CLIENTS.map(|client| client.name);
+        assert!(names.iter().all(|name| error.remediation().contains(name)), "{}", error.remediation());
+    }
+}
