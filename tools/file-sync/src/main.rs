@@ -1,4 +1,4 @@
-//! `ragmaker-file-sync`.
+//! The executable `ragmaker-file-sync`.
 
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_file_sync::Args>(include_str!("../discovery.json"))

@@ -1,4 +1,4 @@
-//! `ragmaker-find-files`.
+//! The executable `ragmaker-find-files`.
 
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_find_files::Args>(include_str!("../discovery.json"))

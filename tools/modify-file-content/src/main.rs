@@ -1,4 +1,4 @@
-//! `ragmaker-modify-file-content`.
+//! The executable `ragmaker-modify-file-content`.
 
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_modify_file_content::Args>(include_str!("../discovery.json"))

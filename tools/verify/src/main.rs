@@ -1,4 +1,4 @@
-//! `ragmaker-verify`: see the library.
+//! The executable `ragmaker-verify`.
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_verify::Args>(include_str!("../discovery.json"))
 }

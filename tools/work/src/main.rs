@@ -1,4 +1,4 @@
-//! `ragmaker-work`: see the library.
+//! The executable `ragmaker-work`.
 fn main() -> std::process::ExitCode {
     ragmaker_tool::main::<ragmaker_work::Args>(include_str!("../discovery.json"))
 }
