@@ -1,4 +1,4 @@
-//! Screenshots and PDFs of a page.
+//! Requests for screenshots and PDFs of a page, and their results.
 
 /// The file format of a screenshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -154,7 +154,7 @@ fn no_session(none: NoSession, endpoint: &Url) -> Error {
             .detail("endpoint", at)
             .detail("reason", UNREACHABLE),
         NoSession::OtherServer => WEBDRIVER_FAILED
-            .error(format!("what answers at {at} is no WebDriver server"))
+            .error(format!("the server at {at} is not a WebDriver server"))
             .remedy("Check the address, also its path: that of some grids ends with /wd/hub.")
             .detail("endpoint", at)
             .detail("reason", "refused"),

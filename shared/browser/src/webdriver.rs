@@ -73,7 +73,7 @@ pub(crate) enum NoSession {
     Late,
     /// No WebDriver server answers there.
     Unreachable,
-    /// What answers is no WebDriver server.
+    /// The server is not a WebDriver server.
     OtherServer,
     /// The server made none.
     Refused(FailedCommand),

@@ -211,7 +211,7 @@ fn an_endpoint_that_lends_nothing_is_said_at_once() {
     // A server that is not a WebDriver server.
     let error = with(&visitor.url("/")).run().error("WEBDRIVER_FAILED").clone();
     assert_eq!(error["details"]["reason"], "refused", "{error}");
-    assert!(error["message"].as_str().unwrap().ends_with("is no WebDriver server"), "{error}");
+    assert!(error["message"].as_str().unwrap().ends_with("is not a WebDriver server"), "{error}");
     let error = with("https://me:secret@grid.example").run().error("ARGUMENT_ERROR").clone();
     assert!(!error.to_string().contains("secret"), "{error}");
     // In the environment it is a person's choice as well; what cannot be kept there is refused.

@@ -30,7 +30,7 @@ pub(crate) fn refused() -> Value {
 }
 
 /// The socket of a tab `T`, and the commands that its browser received. The browser sends the messages that `answer`
-/// returns for a command; those that are no events answer it.
+/// returns for a command; those that are not events answer it.
 pub(crate) fn tab(mut answer: impl FnMut(&Value) -> Vec<Value> + Send + 'static) -> (TabSocket, Commands) {
     let commands = Commands::default();
     let received = Arc::clone(&commands);

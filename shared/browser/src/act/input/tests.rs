@@ -1,3 +1,5 @@
+//! Tests of the elements that input reaches, and of the errors for those that it does not reach.
+
 use ragmaker_tool::Code;
 
 use super::*;
