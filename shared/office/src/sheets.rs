@@ -75,7 +75,7 @@ mod tests {
             (at(45_658.0), "2025-01-01"),
             (at(45_658.5), "2025-01-01 12:00:00"),
             (at(0.75), "18:00:00"),
-            // A duration of more than a day is no date.
+            // A duration of more than a day is not a date.
             (moment(1.5, ExcelDateTimeType::TimeDelta), "1.5"),
         ] {
             assert_eq!(cell_text(&value), expected, "{value:?}");

@@ -1,3 +1,5 @@
+//! Tests of the pages that the site returns.
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,

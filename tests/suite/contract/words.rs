@@ -1,4 +1,4 @@
-//! Words of a command line that are no options: each gives the option that the usage of the tool names.
+//! Words of a command line that are not options: each gives the option that the usage of the tool names.
 
 use std::fs;
 

@@ -211,7 +211,7 @@ fn requests_of_other_origins_are_refused() {
 }
 
 #[test]
-fn an_address_that_can_not_be_used_is_refused() {
+fn an_address_that_cannot_be_used_is_refused() {
     let project = Project::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -64,7 +64,7 @@ impl Session {
             let results = folder.join(&id);
             let mut session = Self { id, file, length: 0, results };
             if let Err(error) = session.begin(&time) {
-                // An empty file is no conversation.
+                // An empty file is not a conversation.
                 let _ = fs::remove_file(&path);
                 return Err(error);
             }

@@ -174,7 +174,7 @@ impl Terminal {
         for line in question.lines() {
             self.say(&format!("  {line}"));
         }
-        // What was typed before is no answer to this question.
+        // What was typed before does not answer this question.
         discard_input();
         let Question { kind, editable, .. } = *question;
         let question =

@@ -46,7 +46,7 @@ fn has_text(tree: &Tree, keep: &[bool]) -> bool {
     })
 }
 
-/// Whether an SVG in such an element is no content by itself.
+/// Whether an SVG in such an element is not content by itself.
 fn is_around_content(tree: &Tree, id: Id) -> bool {
     matches!(tree.tag(id), Tag::A | Tag::Aside | Tag::Button | Tag::Footer | Tag::Header | Tag::Nav)
         || tree.attr(id, Attr::Role) == Some("navigation")

@@ -1,4 +1,4 @@
-//! Extras: what stands in or after an article and is no part of it, such as links to related articles and buttons to
+//! Extras: parts in or after an article that do not belong to it, such as links to related articles and buttons to
 //! share.
 //!
 //! The model knows them by their words and names, but a page of a design that it has not seen may hide them from it.
@@ -137,7 +137,7 @@ const INTRODUCTIONS: [&str; 66] = [
 /// The longest line that introduces links, in words.
 const MAX_INTRODUCTION: f32 = 24.0;
 
-/// An element with more than this share of what is chosen is no extra, whatever it is called.
+/// An element with more than this share of what is chosen is not an extra, whatever its name.
 const MAX_SHARE: f32 = 0.25;
 
 /// Drops the extras of a page that is not a list itself.

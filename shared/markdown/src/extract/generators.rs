@@ -23,7 +23,7 @@ struct Generator {
     names: &'static [&'static str],
     /// The main element: the first of these patterns that matches an element.
     main: &'static [&'static str],
-    /// The parts of it that are no content.
+    /// The parts of it that are not content.
     without: &'static [&'static str],
 }
 
@@ -203,7 +203,7 @@ pub(super) fn is_documentation(tree: &Tree) -> bool {
     main(tree).is_some()
 }
 
-/// The main element of a page that a generator wrote, and what in it is no content.
+/// The main element of a page that a generator wrote, and the parts of it that are not content.
 fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
     let first = |pattern: &str| match pattern {
         BODY => Some(ROOT),

@@ -1,4 +1,4 @@
-//! Hidden content: what a reader cannot see is no content, unless a control on the page shows it.
+//! Hidden content: what a reader cannot see is not content, unless a control on the page shows it.
 
 use foldhash::HashSet;
 

@@ -1,4 +1,4 @@
-//! The texts that an SVG draws. They are no nodes: the model was trained without them, and most are labels of logos and
+//! The texts that an SVG draws. They are not nodes: the model was trained without them, and most are labels of logos and
 //! of axes. What shows an SVG reads them with [`Tree::diagram`](super::node::Tree::diagram).
 
 use lol_html::html_content::Element;

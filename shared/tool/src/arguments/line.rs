@@ -349,7 +349,7 @@ impl CommandLine {
                 .detail("missing", missing));
         }
         let mut words = self.words_of(&self.own);
-        // The words are no options, however they begin.
+        // The words are not options, however they begin.
         words.extend((!self.words.is_empty()).then_some("--"));
         words.extend(self.words.iter().map(String::as_str));
         T::from_args(&[name], &words).map_err(|early| self.refused(&early.output))

@@ -1,3 +1,5 @@
+//! Tests of the transitions of the state machine.
+
 use super::*;
 use proptest::prelude::*;
 use ragmaker_model::{Message, TextSignature};

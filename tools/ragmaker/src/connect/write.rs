@@ -110,7 +110,7 @@ impl Change {
         }
     }
 
-    /// Puts `to` in place of `from`; `None` is no file.
+    /// Puts `to` in place of `from`; `None` stands for a missing file.
     fn replace(&self, from: Option<&str>, to: Option<&str>) -> io::Result<()> {
         let check = || match read(&self.path) {
             Ok(now) if now.as_deref() == from => Ok(()),

@@ -1,3 +1,5 @@
+//! Tests of the changes that `connect` and `--remove` make to files.
+
 use super::{super::write::write_all, *};
 use serde_json::json;
 
