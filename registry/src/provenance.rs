@@ -9,6 +9,7 @@ use std::{
     path::Path,
 };
 
+use ragmaker_project::knowledge_base::{CACHE, CATALOG, IN_PROJECT};
 use ragmaker_tool::ContentOrigin;
 use serde_json::{Value, json};
 
@@ -98,10 +99,10 @@ fn of_command(answer: &Value) -> Option<bool> {
             None => folder.join(word),
         };
         let path = ragmaker_fs::canonicalize(path).ok()?;
-        let holds = |folder: &Path| folder.join("catalog.json").is_file();
+        let holds = |folder: &Path| folder.join(CATALOG).is_file();
         let is_folder = path.is_dir()
             && (path.ancestors().take(3).any(holds)
-                || [".tmp/cache", "cache"].iter().any(|inner| holds(&path.join(inner))));
+                || [path.join(CACHE), path.join(IN_PROJECT).join(CACHE)].iter().any(|inner| holds(inner)));
         Some(is_from_web(&path) || is_folder)
     };
     let names = words.any(|word| !word.is_empty() && from_web(word) == Some(true));
@@ -111,7 +112,7 @@ fn of_command(answer: &Value) -> Option<bool> {
 /// Whether the file at `path` was made from a web page: a document with a source URL in its front matter, or a catalog
 /// of such documents, with any file name.
 fn is_from_web(path: &Path) -> bool {
-    if path.file_name().is_some_and(|name| name == "catalog.json") {
+    if path.file_name().is_some_and(|name| name == CATALOG) {
         return true;
     }
     // Opening a pipe would wait for its other end.
