@@ -7,7 +7,7 @@ use url::Url;
 
 use super::{
     blocks::{Block, Blocks, sibling_groups},
-    features::{AROUND, Features},
+    features::{ANCESTORS, Features},
     model::{Bins, Table, model, sigmoid},
     words::{self, PLACES},
 };
@@ -122,7 +122,7 @@ fn around(table: &mut Table, tree: &Tree, blocks: &Blocks, features: &Features<'
         let sum = &mut sums[tree.parent(id)];
         *sum = (sum.0 + inner.0, sum.1 + inner.1);
     }
-    for level in 0..AROUND {
+    for level in 0..ANCESTORS {
         table.push((0..probability.len()).map(|at| {
             let (mass, size) = features.around(at).nth(level).map_or((0.0, 0.0), |id| sums[id]);
             mass / size.max(1e-6)

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// The number of ancestors of a block that are examined.
-pub(super) const AROUND: usize = 6;
+pub(super) const ANCESTORS: usize = 6;
 
 /// The features of a page's blocks, each row made when it is asked for: all of them would take far
 /// more memory than the page.
@@ -35,7 +35,7 @@ pub(super) struct Features<'p> {
     /// The last heading before each block.
     headings: Vec<Option<u32>>,
     /// The elements around each block, from inside out.
-    around: Vec<[u32; AROUND]>,
+    around: Vec<[u32; ANCESTORS]>,
     /// Where each block stands among headings, copies and repeated items.
     places: Places,
 }
@@ -47,7 +47,7 @@ impl<'p> Features<'p> {
         let page = Page::new(tree, blocks, &all, address);
         let mut phrases = Vec::with_capacity(blocks.list.len());
         let mut headings = Vec::with_capacity(blocks.list.len());
-        let mut around: Vec<[u32; AROUND]> = Vec::with_capacity(blocks.list.len());
+        let mut around: Vec<[u32; ANCESTORS]> = Vec::with_capacity(blocks.list.len());
         let (mut heading, mut last) = (0, None);
         for (at, block) in blocks.list.iter().enumerate() {
             let kinds = if block.counts.words < 16.0 { names::of_text(&blocks.text(tree, at)) } else { 0 };
@@ -127,7 +127,7 @@ fn reveal(blocks: &Blocks, own: &mut [Hints], all: &mut [Hints]) {
 
 /// The elements around a block that differ in what they hold: the nearest four from inside out,
 /// and the outermost two that do not hold nearly the whole page.
-fn surroundings(tree: &Tree, blocks: &Blocks, container: Id, total: f32) -> [Id; AROUND] {
+fn surroundings(tree: &Tree, blocks: &Blocks, container: Id, total: f32) -> [Id; ANCESTORS] {
     let mut chain = vec![container];
     for id in tree.ancestors(container) {
         let inner = chain[chain.len() - 1];
@@ -141,7 +141,7 @@ fn surroundings(tree: &Tree, blocks: &Blocks, container: Id, total: f32) -> [Id;
             }
         }
     }
-    let mut around = [ROOT; AROUND];
+    let mut around = [ROOT; ANCESTORS];
     for (slot, id) in around[..4].iter_mut().zip(&chain) {
         *slot = *id;
     }
