@@ -76,6 +76,9 @@ pub(crate) struct SignIn {
     pub(crate) beside: u32,
     /// The amount of text in the main element or an article that does not contain the form.
     pub(crate) article: u32,
+    /// The first heading of the page, empty if it has none.
+    #[serde(default)]
+    pub(crate) heading: String,
 }
 
 impl Facts {

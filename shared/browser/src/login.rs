@@ -1,4 +1,4 @@
-//! Recognising a sign-in page: by its form and its URL, which works in every language, and by its title.
+//! Recognising a sign-in page: by its form and its URL, which works in every language, and by its title or heading.
 //!
 //! A page is a sign-in page only if the form is its main content. A wiki with a login box in its sidebar, or an article
 //! above a form for members, is not a sign-in page.
@@ -27,9 +27,11 @@ const FIELDS: u32 = 4;
 pub(crate) fn looks_like_login(form: &SignIn, title: &str, requested: &Url, url: &Url) -> bool {
     let url_says_so = names_login(url);
     let says_so = url_says_so || is_login_title(title);
+    // The first of two steps has no password field, so its URL, title or heading has to say that it is one.
+    let is_named = says_so || is_login_title(&form.heading);
     // Two password fields, or one for a new password, belong to a registration.
     let asks = match form.passwords {
-        0 => says_so && (form.fields == 1 || form.fields == 0 && form.providers > 0),
+        0 => is_named && (form.fields == 1 || form.fields == 0 && form.providers > 0),
         1 => form.new_passwords == 0 && form.fields <= FIELDS,
         _ => false,
     };
@@ -70,8 +72,16 @@ fn leads_elsewhere(requested: &Url, url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    const FORM: SignIn =
-        SignIn { passwords: 1, new_passwords: 0, fields: 2, providers: 0, aside: false, beside: 80, article: 0 };
+    const FORM: SignIn = SignIn {
+        passwords: 1,
+        new_passwords: 0,
+        fields: 2,
+        providers: 0,
+        aside: false,
+        beside: 80,
+        article: 0,
+        heading: String::new(),
+    };
 
     fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
         looks_like_login(form, "Tides", &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
@@ -118,6 +128,20 @@ mod tests {
         assert!(is(&SignIn { passwords: 0, fields: 1, ..FORM }, "ログイン"));
         // An article about the form beside it.
         assert!(!is(&SignIn { article: 200, ..FORM }, "Log in"));
+    }
+
+    #[test]
+    fn a_heading_names_the_first_of_two_steps() {
+        let page = "https://x.example/members";
+        for heading in ["Anmelden", "ログイン", "登录", "Sign in to Tidemark"] {
+            let first = SignIn { passwords: 0, fields: 1, heading: heading.to_owned(), ..FORM };
+            assert!(here(&first, page), "{heading}");
+            // A field beside text about signing in.
+            assert!(!here(&SignIn { beside: 400, ..first.clone() }, page), "{heading}");
+            assert!(!here(&SignIn { fields: 3, ..first }, page), "{heading}");
+        }
+        let newsletter = SignIn { passwords: 0, fields: 1, heading: "The newsletter".to_owned(), ..FORM };
+        assert!(!here(&newsletter, page));
     }
 
     #[test]

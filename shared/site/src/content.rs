@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_document::{DocumentText, WrongPage, is_headed_login, is_login_title};
+use ragmaker_document::{DocumentText, WrongPage, is_headed_login};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
@@ -72,10 +72,11 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
         return None;
     }
     let form = sign_in(html, &response.url);
-    // A page of buttons for other services, or a form that sends a link by mail, is known by its title as well.
+    // A page of buttons for other services, or a form that sends a link by mail or asks for the password on the next
+    // page, is known by its title or first line as well.
     let asks_who = form.passwords == 0 && (form.providers > 0 || form.identifiers == 1);
     let is_form = form.passwords == 1 && form.new_passwords == 0;
-    (is_form || asks_who && is_little && is_login_title(title)).then(|| {
+    (is_form || asks_who && is_little && is_headed_login(title, markdown)).then(|| {
         ragmaker_address::codes::LOGIN_REQUIRED
             .error(format!("{} is a sign-in page", response.url))
             .detail("url", response.url.as_str())

@@ -162,8 +162,9 @@
 //! - `/members/wiki`: a page with a small login box beside its content; `/members/note` in its header,
 //!   `/members/reference` about a password field, with one,
 //!   `/members/article` below it; `/members/join` is a registration, `/members/newsletter` asks for an address,
-//!   `/members/providers` tells of signing in by other services; `/members/described` has a paragraph before its form;
-//!   `/members/loginfmt`, `/members/username` and `/members/services` are first steps of a sign-in,
+//!   `/members/providers` tells of signing in by other services, `/members/console-manual` of a console;
+//!   `/members/described` has a paragraph before its form; `/members/loginfmt`, `/members/username` and
+//!   `/members/services` are first steps of a sign-in, and `/members/first-step` is one by its heading alone;
 //!   `/members/blocked` is Cloudflare's refusal
 //! - `/broken/reset`: a connection that is reset in the middle of the body
 //! - `/broken/short`: a connection that ends before the body does

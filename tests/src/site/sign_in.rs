@@ -30,6 +30,8 @@ pub(super) fn reply(ask: &PageRequest<'_>) -> Option<Reply> {
         ["described"] => file!("described.html"),
         ["username"] => file!("username.html"),
         ["services"] => file!("services.html"),
+        ["first-step"] => file!("first-step.html"),
+        ["console-manual"] => file!("console-manual.html"),
         ["blocked"] => file!("blocked.html"),
         ["refused"] => return Some(Response::html(file!("de.html")).status(401).into()),
         ["report"] => return Some(Response::redirect(302, "/members/en").into()),

@@ -180,6 +180,7 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         "/members/username",
         "/members/described",
         "/members/services",
+        "/members/first-step",
         "/content/login-form",
         "/account",
     ] {
@@ -202,6 +203,7 @@ fn a_sign_in_page_is_reported_and_not_saved() {
         "/members/join",
         "/members/newsletter",
         "/members/providers",
+        "/members/console-manual",
     ] {
         assert!(seen(&visitor, page)["obstacle"].is_null(), "{page}");
         assert!(!visitor.save(page).markdown.trim().is_empty(), "{page}");

@@ -32,17 +32,22 @@ const signInForm = () => {
   const articleWithout = (parts) => within(doc, "main,article,[role=main]")
     .filter((prose) => !parts.some((part) => contains(prose, part)))
     .reduce((most, prose) => Math.max(most, length(prose)), 0);
+  const boilerplate = within(doc, BOILERPLATE);
+  const isContent = (part) => !boilerplate.some((other) => contains(other, part));
+  const heading = () => {
+    const first = within(doc, "h1,h2,h3,legend").find(isContent);
+    return first ? label(first).slice(0, 100) : "";
+  };
   if (!key) {
-    const boilerplate = within(doc, BOILERPLATE);
     const providers = within(doc, "button,[role=button],a[href]").filter((button) => {
       const text = label(button);
       const leads = () => button.localName === "a" && PROVIDER_PATH.test(String(button.pathname));
-      return text.length <= 60 && (leads() || PROVIDER.test(text)) && !boilerplate.some((part) => contains(part, button));
+      return text.length <= 60 && (leads() || PROVIDER.test(text)) && isContent(button);
     });
     if (providers.length === 0) return null;
     return {
       passwords: 0, newPasswords: 0, fields: within(doc, "input:not([type=hidden]),textarea,select").length,
-      providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers),
+      providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers), heading: heading(),
     };
   }
   // Applications may have no form element: then the form is the element that contains a field and a button. That may be
@@ -63,5 +68,6 @@ const signInForm = () => {
     aside: [...doc.querySelectorAll("nav,header,footer,aside")].some((part) => contains(part, form) && !part.querySelector("main,article")),
     beside: besideOf(key.form ? [form] : [key, ...within(form, CONTROL)]),
     article: articleWithout([form]),
+    heading: heading(),
   };
 };
