@@ -365,7 +365,7 @@ impl Agent {
         }
     }
 
-    /// Logs how the gate of a tool decided about a call, and who allowed a call that ran.
+    /// Logs how a tool classified a call, and who allowed a call that ran.
     fn log_gate(&mut self, tool: &AvailableTool, call: &Call, outcome: &ToolOutcome, allowed_by: Option<&str>) {
         let code = outcome.error_code.as_deref();
         if self.log.is_on() && tool.asks_itself() {

@@ -77,7 +77,7 @@ pub(crate) struct ToolOutcome {
     pub(crate) is_error: bool,
     /// The code of the error.
     pub(crate) error_code: Option<String>,
-    /// The rule by which the gate for shell lines decided.
+    /// The rule by which a shell line was classified.
     pub(crate) rule: Option<String>,
     /// The duration of the call.
     pub(crate) took: Duration,

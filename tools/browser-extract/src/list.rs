@@ -46,7 +46,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The result for many pages.
 #[derive(Serialize, JsonSchema, Debug)]
 pub struct Pages {
-    /// How many pages have each verdict.
+    /// The number of pages with each verdict.
     pub counts: Counts,
     /// The pages that are not unchanged, as many as fit.
     pub pages: Vec<PageResult>,
@@ -54,7 +54,7 @@ pub struct Pages {
     pub total: usize,
     /// Whether the answer lacks some of them; the report has all.
     pub truncated: bool,
-    /// The whole run, one page of JSON a line, unchanged ones included.
+    /// The report of all pages, including unchanged ones: one JSON object per line.
     pub report_file: String,
     /// With --json-responses: how many JSON answers of pages were saved.
     #[serde(skip_serializing_if = "Option::is_none")]

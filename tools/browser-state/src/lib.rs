@@ -68,7 +68,7 @@ pub struct Answer {
     pub path: Option<String>,
     /// The number of cookies that were exported, imported or removed, or that are stored.
     pub cookies: usize,
-    /// The same of origins with items in local storage.
+    /// The number of origins, counted in the same way.
     pub origins: usize,
     /// The cookies of each domain and the items of each origin, as many as fit.
     pub sites: Vec<Site>,

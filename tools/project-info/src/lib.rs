@@ -105,7 +105,7 @@ pub struct Setting {
 pub struct Limits {
     /// The maximum number of characters that a tool prints by default.
     pub output_characters: usize,
-    /// The ignore files that are followed in the project, the one with the last word last.
+    /// The ignore files that are followed in the project; a later one overrides an earlier one.
     pub ignore_files: [&'static str; 4],
     /// The files and folders that mark a directory as a project.
     pub markers: [&'static str; 9],

@@ -90,7 +90,7 @@ pub struct Answer {
     pub timed_out: bool,
     /// Whether it could use the network.
     pub network: bool,
-    /// The rule of the gate that decided: read-only ran without an approval, any other was approved.
+    /// The rule that decided: with read-only, the line ran without approval; with any other, it was approved.
     pub rule: &'static str,
     /// The gaps of the confinement on this machine; empty if all layers are available.
     pub unconfined: Vec<&'static str>,
