@@ -359,7 +359,7 @@ fn refusal(error: &Conversion) -> Error {
 fn parse_url(text: &str) -> Result<Url, Error> {
     Url::parse(text).map_err(|error| {
         ARGUMENT_ERROR
-            .error(format!("invalid value for --base-url: {text:?}: {error}"))
+            .error(format!("--base-url cannot be {text:?}: {error}"))
             .remedy("Give the whole address, such as https://example.com/page.")
             .detail("argument", "--base-url")
             .detail("value", text)

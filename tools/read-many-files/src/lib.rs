@@ -214,11 +214,10 @@ impl Tool for Args {
         }
         // After the first page, the rest may be unreadable.
         if files.is_empty() && first == 0 {
-            let reasons: Vec<_> = skipped.iter().map(|one| format!("{}: {}", one.path, one.reason)).collect();
             return Err(NO_FILES
                 .error("no readable text file")
                 .remedy("See details.skipped for the reasons; ragmaker-find-files finds files.")
-                .detail("skipped", reasons));
+                .detail("skipped", serde_json::to_value(skipped).unwrap_or_default()));
         }
         Ok(Answer { files, skipped, total, truncated: next.is_some(), next })
     }

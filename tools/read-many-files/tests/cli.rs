@@ -27,7 +27,8 @@ fn files_folders_and_globs() {
     assert_eq!(count(&["--path", "docs", "--exclude", "*.bin", "--no-default-excludes"]), 3);
     assert_eq!(count(&["--path", "docs", "--no-recursive"]), 2);
     assert_eq!(count(&["--path", "docs/**/*.txt"]), 1);
-    assert_eq!(tree.error(&["--path", "none"]).0, "NO_FILES");
+    let (code, error) = tree.error(&["--path", "none"]);
+    assert_eq!((code.as_str(), &error["details"]["skipped"][0]["path"]), ("NO_FILES", &json!("none")), "{error}");
     assert_eq!(tree.error(&[]).0, "ARGUMENT_ERROR");
     for (arguments, advice) in
         [(&[][..], "Add --path VALUE"), (&["--arguments", "{}"], "Add \"path\" to the arguments")]
