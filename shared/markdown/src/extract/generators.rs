@@ -30,7 +30,7 @@ struct Generator {
 /// The pattern of the whole page.
 const BODY: &str = "body";
 
-static NAMED: [Generator; 20] = [
+static NAMED: [Generator; 23] = [
     // It names DocBook, which it is made with, as well.
     Generator { names: &["gtk-doc"], main: &[BODY], without: &[".navigation", ".footer"] },
     Generator {
@@ -126,33 +126,103 @@ static NAMED: [Generator; 20] = [
     Generator { names: &["pandoc"], main: &[BODY], without: &["#TOC"] },
     Generator { names: &["pdoc"], main: &["main"], without: &[".pdoc-button", ".headerlink", ".view-source-button"] },
     Generator { names: &["groff", "mandoc"], main: &[BODY], without: &["table.head", "table.foot"] },
+    Generator {
+        names: &["pydoctor"],
+        main: &[BODY],
+        without: &[
+            "nav",
+            "footer",
+            "noscript",
+            "#current-docs-container",
+            "#search-results-container",
+            "#showPrivate",
+            "#show-private",
+            ".sidebarcontainer",
+            ".sourceLink",
+            ".headerLink",
+        ],
+    },
+    Generator { names: &["odoc"], main: &[BODY], without: &["nav", ".anchor", ".source_link"] },
+    Generator {
+        names: &["gapdoc2html"],
+        main: &[BODY],
+        without: &[
+            ".chlinktop",
+            ".chlinkbot",
+            ".chlinkprevnexttop",
+            ".chlinkprevnextbot",
+            "#mathjaxlink",
+            ".ChapSects",
+            "p.foot",
+        ],
+    },
 ];
 
-/// Generators that do not name themselves: a `<div>` or `<nav>` that only they write, and their pages.
-static UNNAMED: [(&str, Generator); 6] = [
+/// Generators that do not name themselves: `<div>` or `<nav>` elements that only they write together, and their pages.
+static UNNAMED: [(&[&str], Generator); 10] = [
     // Nim's.
     (
-        "#documentId",
+        &["#documentId"],
         Generator { names: &[], main: &["#documentId"], without: &[".three.columns", "a.link-seesrc", "#toc-list"] },
     ),
     // Doxygen, with a head of the project's own.
-    (".headertitle", Generator { names: &[], main: &["div.contents"], without: &[".permalink", ".ttc"] }),
+    (&[".headertitle"], Generator { names: &[], main: &["div.contents"], without: &[".permalink", ".ttc"] }),
     // Apache's manuals.
     (
-        "#quickview",
+        &["#quickview"],
         Generator { names: &[], main: &["div#page-content"], without: &[".top", ".toplang", "#comments_section"] },
     ),
     // ErlDoc, before ExDoc.
-    (".innertube", Generator { names: &[], main: &["div#content"], without: &[".title-anchors"] }),
+    (&[".innertube"], Generator { names: &[], main: &["div#content"], without: &[".title-anchors"] }),
     // gi-docgen.
     (
-        ".sidebar.devhelp-hidden",
+        &[".sidebar.devhelp-hidden"],
         Generator { names: &[], main: &["section#main.content"], without: &[".srclink", ".anchor"] },
     ),
     // Haddock.
     (
-        "#module-header",
+        &["#module-header"],
         Generator { names: &[], main: &["div#content"], without: &["#table-of-contents", ".selflink", "a.link"] },
+    ),
+    // Javadoc before Java 9, and Groovydoc.
+    (
+        &[".topNav", ".subNav", ".bottomNav"],
+        Generator {
+            names: &[],
+            main: &[BODY],
+            without: &[".topNav", ".subNav", ".bottomNav", ".skipNav", ".legalCopy", "noscript"],
+        },
+    ),
+    // YARD.
+    (
+        &[".nav_wrap", "#menu"],
+        Generator {
+            names: &[],
+            main: &["div#content"],
+            without: &[".summary_toggle", ".inheritanceTree", "pre.lines"],
+        },
+    ),
+    // TypeDoc.
+    (
+        &[".tsd-page-title"],
+        Generator { names: &[], main: &[".col-content"], without: &[".tsd-breadcrumb", ".tsd-anchor-icon"] },
+    ),
+    // Scaladoc.
+    (
+        &["#definition", "#template"],
+        Generator {
+            names: &[],
+            main: &[BODY],
+            without: &[
+                ".permalink",
+                "#mbrsel",
+                "#inheritedMembers",
+                "#groupedMembers",
+                "#tooltip",
+                "#footer",
+                "#search",
+            ],
+        },
     ),
 ];
 
@@ -225,8 +295,8 @@ fn main(tree: &Tree) -> Option<(Id, &'static [&'static str])> {
         return Some((main, BY_MAIN.without));
     }
     let is_container = |&id: &Id| matches!(tree.tag(id), Tag::Div | Tag::Nav);
-    let signed = |id: Id| UNNAMED.iter().find(|(sign, _)| matches(tree, id, sign));
-    let (_, generator) = (1..tree.len()).filter(is_container).find_map(signed)?;
+    let holds = |sign: &&str| (1..tree.len()).filter(is_container).any(|id| matches(tree, id, sign));
+    let (_, generator) = UNNAMED.iter().find(|(signs, _)| signs.iter().all(holds))?;
     Some((of(generator)?, generator.without))
 }
 
@@ -321,6 +391,28 @@ mod tests {
             "<div id=path>a</div><div id=page-content><div id=quickview>b</div><div class=top>c</div><p>{PROSE}</div>"
         );
         assert_eq!(text(&page).unwrap(), format!("b {PROSE}"));
+    }
+
+    #[test]
+    fn the_search_and_the_links_of_an_api_are_no_content() {
+        let page = format!(
+            "<meta name=generator content='pydoctor 22.9.1'><nav>a</nav><noscript><h1>b</h1></noscript><div \
+            id=search-results-container>c</div><h1>d</h1><div class=functionHeader>e <a class=sourceLink>f</a></div>\
+            <p>{PROSE}</p><footer>g</footer>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("d e {PROSE}"));
+        let page = format!(
+            "<div class=nav_wrap></div><div id=menu>a</div><div id=content><h2>b <a class=summary_toggle>c</a></h2>\
+            <p>{PROSE}<table><tr><td><pre class=lines>12</pre><td><pre class=code>d</pre></table></div>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("b {PROSE} d"));
+        let page = format!(
+            "<div class=topNav>a</div><div class=subNav>b</div><div class=header><h2 class=title>c</h2></div>\
+            <div class=contentContainer><p>{PROSE}</div><div class=bottomNav>d</div>"
+        );
+        assert_eq!(text(&page).unwrap(), format!("c {PROSE}"));
+        // Any page may have a part of that name.
+        assert_eq!(text(&page.replace("subNav", "links")), None);
     }
 
     #[test]

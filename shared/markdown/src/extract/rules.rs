@@ -4,6 +4,7 @@ use foldhash::{HashMap, HashMapExt, HashSet};
 
 use super::{
     blocks::Blocks,
+    pager::is_pager,
     tabs::Tabs,
     visible::{is_label, is_unseen, visible},
 };
@@ -71,7 +72,7 @@ fn is_heading_of_section(tree: &Tree, id: Id) -> bool {
     heading.is_some_and(|heading| length(heading) == length(id))
 }
 
-/// Removes what the author marks as navigation or as a button, unless it is most of what is kept. A button with more
+/// Removes what the author marks as navigation or as a button, and links to the pages before and behind, unless it is most of what is kept. A button with more
 /// words than a label may be a question that unfolds its answer, and one that is all of a heading names the section
 /// that it unfolds.
 pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
@@ -80,7 +81,7 @@ pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
     while id < tree.len() {
         let within = tree.subtree(id);
         let is_button = tree.tag(id) == Tag::Button && is_label(tree, id) && !is_heading_of_section(tree, id);
-        if (is_button || is_navigation(tree, id)) && kept.within(&within) * 2 < kept.all() {
+        if (is_button || is_navigation(tree, id) || is_pager(tree, id)) && kept.within(&within) * 2 < kept.all() {
             keep[within.clone()].fill(false);
             id = within.end;
             continue;
@@ -121,6 +122,9 @@ pub(super) fn keep_page_heading(tree: &Tree, keep: &mut [bool]) {
         }
     }
 }
+
+/// The number of words from which code may be a page's content.
+const MIN_LISTING: f32 = 20.0;
 
 /// The number of headings of which the one of the page is chosen.
 const MAX_PAGE_HEADINGS: usize = 2;
@@ -212,6 +216,30 @@ pub(super) fn choose_code(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
             chosen[at] = if around == ROOT { is_headed() } else { tree.subtree(around).contains(&previous) };
         }
         previous = chosen[at].then_some(container);
+    }
+}
+
+/// Chooses the code that holds most words of a page that is written as code, such as a manual page, a listing of a
+/// program or an interface: the model knows code only among text.
+pub(super) fn choose_listing(tree: &Tree, blocks: &Blocks, chosen: &mut [bool]) {
+    let mut in_listing = vec![false; tree.len()];
+    let mut id = 1;
+    while id < tree.len() {
+        if is_unseen(tree, id) {
+            id = tree.subtree(id).end;
+            continue;
+        }
+        in_listing[id] = tree.tag(id) == Tag::Pre || in_listing[tree.parent(id)];
+        id += 1;
+    }
+    let words = |is_counted: &dyn Fn(Id) -> bool| -> f32 {
+        blocks.list.iter().filter(|block| is_counted(block.container)).map(|block| block.counts.words).sum()
+    };
+    let within = words(&|id| in_listing[id]);
+    if within >= MIN_LISTING && within * 2.0 > words(&|_| true) {
+        for (block, chosen) in blocks.list.iter().zip(chosen) {
+            *chosen |= in_listing[block.container];
+        }
     }
 }
 
@@ -340,6 +368,22 @@ mod tests {
         );
         assert_eq!(code("<p>a</p><pre>b</pre><p>c", &[true, false, false]), [true, false, false]);
         assert_eq!(code("<main><p>a<pre hidden>b</pre></main>", &[true, false]), [true, false]);
+    }
+
+    #[test]
+    fn a_page_that_is_code_is_content() {
+        let chosen = |page: &str| {
+            let tree = Tree::parse(page, None);
+            let blocks = Blocks::new(&tree);
+            let mut chosen = vec![false; blocks.list.len()];
+            choose_listing(&tree, &blocks, &mut chosen);
+            chosen
+        };
+        let code = "let tide = <b>high</b>;\n".repeat(20);
+        assert_eq!(chosen(&format!("<p>a</p><pre>{code}</pre><p>b")), [false, true, false]);
+        assert_eq!(chosen(&format!("<p>{code}</p><pre>{code}</pre><p>{code}")), [false; 3]);
+        assert_eq!(chosen(&format!("<div hidden><pre>{code}</pre></div>")), [false]);
+        assert_eq!(chosen("<pre>let tide;</pre>"), [false]);
     }
 
     #[test]

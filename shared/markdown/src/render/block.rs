@@ -33,6 +33,7 @@ impl Renderer<'_> {
                 self.last_list = None;
             }
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
+            Tag::Blockquote if self.is_indented(id) => self.blocks(id),
             Tag::Blockquote => {
                 self.last_list = None;
                 self.contain(&Container::Quote, id);
@@ -44,8 +45,14 @@ impl Renderer<'_> {
                 let text = self.code_text(id).replace('\u{A0}', " ");
                 let text = text.trim_end().trim_end_matches("[source]");
                 let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+                let indent = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+                let lines: Vec<&str> = lines.into_iter().map(|line| line.get(indent..).unwrap_or(line)).collect();
                 self.fenced(&lines.join("\n"), language);
             }
+            Tag::Div | Tag::P | Tag::Table if let Some((code, language)) = self.boxed_code(id) => {
+                self.fenced(&code, language);
+            }
+            Tag::Div if self.is_title(id) => self.heading(id, 1),
             Tag::Div | Tag::P if let Some(tex) = self.delimited_formula(id) => self.lines_of(&tex),
             Tag::Div if let Some(lines) = self.fragment(id) => self.fenced(&lines.join("\n"), ""),
             Tag::Div if self.is_grid(id) => self.grid(id),
@@ -149,7 +156,7 @@ impl Renderer<'_> {
         }
     }
 
-    /// The language of a signature that is a block, as Javadoc, Haddock and Sphinx mark it.
+    /// The language of a signature that is a block, as Javadoc, Haddock, Sphinx, pydoctor and `TypeDoc` mark it.
     fn language_of_signature(&self, id: Id) -> Option<&'static str> {
         if self.everything {
             return None;
@@ -157,6 +164,8 @@ impl Renderer<'_> {
         let has = |names: &[&str]| names.iter().any(|name| self.has_class(id, name));
         let language = match self.tree.tag(id) {
             Tag::Div if has(&["member-signature", "type-signature"]) => Some("java"),
+            Tag::Div if has(&["tsd-signature"]) => Some("typescript"),
+            Tag::Div if has(&["functionHeader"]) => Some("python"),
             Tag::P if has(&["src"]) && self.defines(id) => Some("haskell"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["py"]) => Some("python"),
             Tag::Dt if has(&["sig", "sig-object"]) && has(&["js"]) => Some("javascript"),
@@ -188,18 +197,18 @@ impl Renderer<'_> {
         self.holds_heading(id) && self.leads_to_own_page(id)
     }
 
-    /// Whether a heading or a term is the signature of what is documented, as rustdoc and Texinfo mark it. With the
+    /// Whether a heading or a term is the signature of what is documented, as rustdoc, YARD, Scaladoc and Texinfo mark it. With the
     /// links and the emphasis in it, it would be several times as long and hardly readable.
     fn is_signature(&self, id: Id) -> bool {
         let is_marked = match self.tree.tag(id) {
             Tag::Dt => ["def", "def-block"].iter().any(|name| self.has_class(self.tree.parent(id), name)),
-            _ => self.has_class(id, "code-header"),
+            _ => ["code-header", "signature"].iter().any(|name| self.has_class(id, name)),
         };
         !self.everything && is_marked && self.has_content(id)
     }
 
     /// The visible text of a signature, on one line; blocks in it are separate words.
-    fn signature(&self, id: Id) -> String {
+    pub(super) fn signature(&self, id: Id) -> String {
         let is_left_out = |id: Id| match self.tree.tag(id) {
             Tag::Button => true,
             Tag::A => self.is_anchor(id),
@@ -249,6 +258,8 @@ mod tests {
             "<h4 class=code-header>fn <a href=x>a</a>&lt;T&gt;()<div class=where>where T: <a href=y>B</a></div></h4>";
         assert_eq!(rendered_content(page), "#### `fn a<T>() where T: B`\n");
         assert!(rendered(page).contains("[a](x)"));
+        let page = "<h3 class='signature first'>#<strong>a</strong>(b) ⇒ <tt><a href=x>C</a></tt></h3>";
+        assert_eq!(rendered_content(page), "### `#a(b) ⇒ C`\n");
     }
 
     #[test]
@@ -259,6 +270,10 @@ mod tests {
         let page =
             "<dl><dt class='sig sig-object py'><code>a</code>(<em>b</em>)<a class=headerlink href=#a>¶</a><dd>c</dl>";
         assert_eq!(rendered_content(page), "```python\na(b)\n```\n\nc\n");
+        let page = "<div class=functionHeader>\n    @classmethod<br>\n    <span>def</span> a(cls):\n</div>";
+        assert_eq!(rendered_content(page), "```python\n@classmethod\ndef a(cls):\n```\n");
+        let page = "<div class=tsd-signature>a<span>(</span><br>    <span>b</span>: <a href=x>C</a>,<br>)</div>";
+        assert_eq!(rendered_content(page), "```typescript\na(\n    b: C,\n)\n```\n");
     }
 
     #[test]

@@ -123,6 +123,8 @@ impl Renderer<'_> {
                     .or_else(|| self.plain_language(id))
                     .or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
             })
+            // The signatures of Javadoc before Java 9.
+            .or_else(|| self.is_block_list(self.tree.parent(id)).then(|| "java".to_owned()))
             .unwrap_or_default()
     }
 

@@ -72,9 +72,13 @@ impl Renderer<'_> {
     }
 
     /// Whether a list only arranges sections: most of its items begin with a heading, which begins a line of its own.
+    /// Javadoc and Groovydoc name such lists, which are in each other.
     fn arranges_sections(&self, id: Id) -> bool {
         if self.everything && self.tree.is_fragment() {
             return false;
+        }
+        if !self.everything && self.is_block_list(id) {
+            return true;
         }
         let (mut items, mut sections) = (0, 0);
         for item in self.children(id).filter(|&item| self.tree.tag(item) == Tag::Li && self.shows(item)) {
@@ -82,6 +86,11 @@ impl Renderer<'_> {
             sections += usize::from(self.is_section(item));
         }
         sections * 2 > items
+    }
+
+    /// Whether Javadoc before Java 9, or Groovydoc, arranges sections with a list or an item.
+    pub(super) fn is_block_list(&self, id: Id) -> bool {
+        ["blockList", "blockListLast"].iter().any(|name| self.has_class(id, name))
     }
 
     /// Whether an item has a heading outside of the lists and quotes in it.
@@ -164,6 +173,13 @@ impl Renderer<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::{rendered, rendered_content};
+
+    #[test]
+    fn the_lists_of_javadoc_are_layout() {
+        let page = "<ul class=blockList><li class=blockList><ul class=blockList><li class=blockList><h3>a</h3><ul \
+            class=blockListLast><li class=blockList><h4>b</h4><pre>int b()</pre><p>c<ul><li>d</ul></ul></ul></ul>";
+        assert_eq!(rendered_content(page), "### a\n\n#### b\n\n```java\nint b()\n```\n\nc\n\n- d\n");
+    }
 
     #[test]
     fn a_list_of_sections_is_layout() {

@@ -13,6 +13,7 @@
 //! | [`notes`], [`html`] | footnotes; elements that stay HTML |
 
 mod block;
+mod boxes;
 mod code;
 mod delimiters;
 mod escape;
