@@ -197,8 +197,8 @@ impl Renderer<'_> {
         self.holds_heading(id) && self.leads_to_own_page(id)
     }
 
-    /// Whether a heading or a term is the signature of what is documented, as rustdoc, YARD, Scaladoc and Texinfo mark it. With the
-    /// links and the emphasis in it, it would be several times as long and hardly readable.
+    /// Whether a heading or a term is the signature of what is documented, as rustdoc, YARD, Scaladoc and Texinfo mark
+    /// it. With the links and the emphasis in it, it would be several times as long and hardly readable.
     fn is_signature(&self, id: Id) -> bool {
         let is_marked = match self.tree.tag(id) {
             Tag::Dt => ["def", "def-block"].iter().any(|name| self.has_class(self.tree.parent(id), name)),
