@@ -51,7 +51,7 @@ impl Config {
                 Origin::Environment { .. } => fs::read(self.root.join(".env")).unwrap_or_default(),
                 Origin::Default | Origin::Flag => vec![],
             };
-            // With lengths, no other names and texts have the same bytes in a row.
+            // The lengths prevent other names and texts from giving the same sequence of bytes.
             for part in [name.as_bytes(), &text] {
                 digest.update((part.len() as u64).to_le_bytes());
                 digest.update(part);

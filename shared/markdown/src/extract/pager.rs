@@ -1,11 +1,11 @@
-//! Rows of links to the pages before and behind, as many generators of manuals write them at both ends of a page.
+//! Rows of links to the previous and the next page, which many generators of manuals write at both ends of a page.
 
 use crate::{
     tag::Tag,
     tree::{Id, Tree},
 };
 
-/// Whether a block is a row of links to the page before, the one behind and the like, and nothing else.
+/// Whether a block contains only links to the previous page, the next page, the contents or the index.
 pub(super) fn is_pager(tree: &Tree, id: Id) -> bool {
     const MAX_NODES: usize = 32;
     const NAMES: [&str; 13] = [

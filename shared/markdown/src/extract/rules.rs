@@ -72,9 +72,9 @@ fn is_heading_of_section(tree: &Tree, id: Id) -> bool {
     heading.is_some_and(|heading| length(heading) == length(id))
 }
 
-/// Removes what the author marks as navigation or as a button, and rows of links to the pages before and behind, unless
-/// it is most of what is kept. A button with more words than a label may be a question that unfolds its answer, and one
-/// that is all of a heading names the section that it unfolds.
+/// Removes what the author marks as navigation or as a button, and rows of links to the previous and the next page,
+/// unless it is most of what is kept. A button with more words than a label may be a question that unfolds its answer,
+/// and one that is all of a heading names the section that it unfolds.
 pub(super) fn remove_boilerplate(tree: &Tree, keep: &mut [bool]) {
     let kept = Kept::new(tree, keep);
     let mut id = 1;
