@@ -31,11 +31,18 @@ impl Offset {
         if skipped == 0 || skipped < total {
             return Ok(skipped);
         }
-        Err(OFFSET_BEYOND_END
-            .error(format!("there are no {units} after the first {skipped}: total is {total}"))
-            .detail("argument", "--offset")
-            .detail("total", total))
+        Err(beyond_end("--offset", skipped as u64, total as u64, units))
     }
+}
+
+/// The error for an argument that skips `skipped` of the `units` where there are only `total`.
+#[must_use]
+pub fn beyond_end(argument: &str, skipped: u64, total: u64, units: &str) -> Error {
+    OFFSET_BEYOND_END
+        .error(format!("there are no {units} after the first {skipped}: total is {total}"))
+        .remedy(format!("Choose a smaller {argument}, or leave it out."))
+        .detail("argument", argument)
+        .detail("total", total)
 }
 
 /// The cost of an element of a top-level array in addition to [`json::cost`], which counts its line break: four spaces

@@ -24,7 +24,7 @@ mod usage;
 
 pub use arguments::choice;
 pub use bounded::Bounded;
-pub use budget::{Budget, Limit, ListPage, Next, NextWithin, Offset, TextPage};
+pub use budget::{Budget, Limit, ListPage, Next, NextWithin, Offset, TextPage, beyond_end};
 pub use describe::{Annotations, ContentOrigin, Isolation, Stdin, ToolProfile};
 pub use error::{ARGUMENT_ERROR, Code, Error, INTERNAL_ERROR, OFFSET_BEYOND_END, OUTPUT_ERROR, SELECTOR_NOT_FOUND};
 pub use host::{

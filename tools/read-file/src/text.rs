@@ -8,7 +8,7 @@ use ragmaker_text::{
     lines::{Lines, Span},
     sniff, sniff_within,
 };
-use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END};
+use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END, beyond_end};
 
 use crate::{
     answer::{Answer, Content, FileKind, Lossy, NextLines, Range, Stream},
@@ -95,11 +95,8 @@ impl DecodedText {
         };
         let fail = |error: io::Error| io_error(&error, Path::new(&path));
         if let Some(length) = self.ends_before(wanted.column, start, span.end).map_err(fail)? {
-            return Err(OFFSET_BEYOND_END
-                .error(format!("the line has {length} characters: it ends before --column-offset {}", wanted.column))
-                .remedy("Choose a smaller --column-offset, or leave it out.")
-                .detail("path", path)
-                .detail("characters", length));
+            let error = beyond_end("--column-offset", wanted.column, length, "characters of the line");
+            return Err(error.detail("path", path));
         }
         self.answer(wanted, start, &span, answer).map_err(fail)
     }
@@ -331,10 +328,10 @@ mod tests {
         let empty = shown(b"", None, &from(0, None, 0)).unwrap().unwrap();
         assert_eq!((&empty["content"], &empty["total"], &empty["range"]), (&"".into(), &0.into(), &Value::Null));
         assert_eq!(empty["message"], "There are no lines here.");
-        for (wanted, detail) in [(from(2, None, 0), ("total", 2)), (from(0, None, 4), ("characters", 3))] {
+        for (wanted, total) in [(from(2, None, 0), 2), (from(0, None, 4), 3)] {
             let error = shown(b"one\ntwo\n", None, &wanted).unwrap_err();
             assert!(error.is(OFFSET_BEYOND_END), "{error}");
-            assert_eq!(error.details()[detail.0], detail.1, "{error}");
+            assert_eq!(error.details()["total"], total, "{error}");
         }
         // At the end of a line, only its newline is left.
         assert_eq!(shown(b"one\ntwo\n", None, &from(0, Some(1), 3)).unwrap().unwrap()["content"], "\n");

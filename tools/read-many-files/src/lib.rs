@@ -8,7 +8,7 @@ use ragmaker_office::{OfficeDocument, notebook_file};
 use ragmaker_text::{ByteSource, NOT_TEXT, Text};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
-    Next, NextWithin, OFFSET_BEYOND_END, Offset, Tool, ToolProfile, host,
+    Next, NextWithin, OFFSET_BEYOND_END, Offset, Tool, ToolProfile, beyond_end, host,
 };
 use serde::Serialize;
 
@@ -353,12 +353,8 @@ struct Decoded {
 fn after(text: &str, skipped: usize) -> Result<&str, Error> {
     let start = text.char_indices().nth(skipped).map(|(start, _)| start);
     if start.is_none() && skipped > 0 {
-        let characters = text.chars().count();
-        return Err(OFFSET_BEYOND_END
-            .error(format!("the file has {characters} characters: it ends before --column-offset {skipped}"))
-            .remedy("Choose a smaller --column-offset, or leave it out.")
-            .detail("argument", "--column-offset")
-            .detail("characters", characters));
+        let total = text.chars().count();
+        return Err(beyond_end("--column-offset", skipped as u64, total as u64, "characters of the file"));
     }
     Ok(&text[start.unwrap_or_default()..])
 }
@@ -440,9 +436,9 @@ mod tests {
         for text in ["", "a"] {
             assert_eq!(after(text, 0).unwrap(), text);
         }
-        for (text, skipped, characters) in [("\u{6f6e}\u{4f4d}", 2, 2), ("\u{6f6e}", 9, 1), ("", 1, 0)] {
+        for (text, skipped, total) in [("\u{6f6e}\u{4f4d}", 2, 2), ("\u{6f6e}", 9, 1), ("", 1, 0)] {
             let error = after(text, skipped).unwrap_err();
-            assert!(error.is(OFFSET_BEYOND_END) && error.details()["characters"] == characters, "{error}");
+            assert!(error.is(OFFSET_BEYOND_END) && error.details()["total"] == total, "{error}");
         }
     }
 }

@@ -80,7 +80,7 @@ fn a_limit_counts_whole_files_and_what_cannot_be_read_takes_none_of_it() {
     let second = tree.run(&["--path", "many", "--limit", "1", "--offset", "2", "--column-offset", "99995"]);
     assert_eq!((texts(&second), &second["next"]["offset"]), (vec![json!("line\n")], &json!(3)));
     let (code, beyond) = tree.error(&["--path", "many", "--offset", "2", "--column-offset", "100000"]);
-    assert_eq!((code.as_str(), &beyond["details"]["characters"]), ("OFFSET_BEYOND_END", &json!(100_000)), "{beyond}");
+    assert_eq!((code.as_str(), &beyond["details"]["total"]), ("OFFSET_BEYOND_END", &json!(100_000)), "{beyond}");
     // Nothing that is left can be read.
     let last = tree.run(&["--path", "many", "--offset", "4"]);
     assert_eq!((texts(&last), &last["next"], &last["truncated"]), (vec![], &Value::Null, &json!(false)));
