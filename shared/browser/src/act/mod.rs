@@ -54,7 +54,7 @@ use crate::{
     limits::{self, LIMITS},
     navigation::Navigation,
     page::LoadedPage,
-    readiness::{NetworkState, TextDensity, watch_script},
+    readiness::{PageAfterStep, watch_script},
 };
 
 /// The result of the steps.
@@ -261,24 +261,16 @@ impl StepTarget for Actor<'_, '_> {
             self.side_effects.noted("", &look["noted"]);
             self.collect_side_effects();
             self.navigation.handle_events();
-            let network = &self.navigation.network;
-            let text = if look["sparse"] == true { TextDensity::Sparse } else { TextDensity::Dense };
-            if look["ready"] != "complete" || network.is_to_be_left() {
+            let page = PageAfterStep::of(&look);
+            if !page.is_complete || self.navigation.network.is_to_be_left() {
                 self.navigation.rest().map_err(|failure| StepError::Page(Box::new(failure)))?;
                 self.is_told = false;
                 return Ok(());
             }
-            let number = |name: &str| look[name].as_f64().unwrap_or_default();
-            let due = number("timers") > 0.0 || (number("redirects") > 0.0 && text == TextDensity::Sparse);
-            let since = begun.elapsed().as_secs_f64() * 1000.0;
-            let quiet = number("quiet");
-            let missing = f64::from(LIMITS.page.quiet_after_step) - quiet;
-            let rests = missing <= 0.0 || quiet + 2.0 >= since;
-            if (rests && !due && network.state(text) != NetworkState::Busy) || Instant::now() >= cap {
-                return Ok(());
+            match page.pause(begun.elapsed(), self.navigation.network.state(page.text)) {
+                Some(pause) if Instant::now() < cap => self.listen(pause)?,
+                _ => return Ok(()),
             }
-            let missing = Duration::from_secs_f64(missing.max(0.0) / 1000.0);
-            self.listen(if rests || due { LIMITS.pause } else { missing.min(LIMITS.pause) })?;
         }
     }
 

@@ -166,3 +166,211 @@ pub(crate) trait StepTarget {
         Err(gone(locator).into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::Code;
+    use serde_json::json;
+
+    use super::*;
+    use crate::{codes::ELEMENT_NOT_FOUND, error::FailedCommand};
+
+    /// The result of looking for the element.
+    #[derive(Clone, Copy)]
+    enum Found {
+        Usable,
+        Refused(Code),
+        CommandFailed,
+        BrowserGone,
+    }
+
+    struct Page {
+        url: Url,
+        until: Instant,
+        /// What each attempt finds. The last is found again and again.
+        found: &'static [Found],
+        attempts: Vec<usize>,
+        /// The answer of the page itself; that of its frames is 2.
+        own: Result<Value, CommandError>,
+    }
+
+    impl Page {
+        fn new(found: &'static [Found]) -> Self {
+            Self {
+                url: Url::parse("http://a.test/").unwrap(),
+                until: Instant::now() + Duration::from_mins(1),
+                found,
+                attempts: vec![],
+                own: Ok(json!(1)),
+            }
+        }
+
+        fn reach(&mut self, patience: Duration) -> Result<UsableElement, StepError> {
+            self.reach_within(&Locator::new("button:a"), Requirement::Click, patience)
+        }
+    }
+
+    fn failed() -> CommandError {
+        CommandError::Failed(FailedCommand::default())
+    }
+
+    const ABSENT: Found = Found::Refused(ELEMENT_NOT_FOUND);
+
+    impl StepTarget for Page {
+        fn url(&self) -> &Url {
+            &self.url
+        }
+
+        fn until(&self) -> Instant {
+            self.until
+        }
+
+        fn try_reach(
+            &mut self,
+            _: &Locator,
+            _: Requirement,
+            attempt: usize,
+        ) -> Result<Result<UsableElement, Error>, CommandError> {
+            self.attempts.push(attempt);
+            match self.found[attempt.min(self.found.len() - 1)] {
+                Found::Usable => Ok(Ok(UsableElement {
+                    element_id: ElementId { session: None, frame: String::new(), node: 1 },
+                    object: "a".into(),
+                    state: Value::Null,
+                    point: None,
+                    name: None,
+                })),
+                Found::Refused(code) => Ok(Err(code.error("refused"))),
+                Found::CommandFailed => Err(failed()),
+                Found::BrowserGone => Err(CommandError::Gone),
+            }
+        }
+
+        fn ask(&mut self, _: &'static FrameScript, _: &str, _: &Value) -> Result<Value, CommandError> {
+            std::mem::replace(&mut self.own, Ok(Value::Null))
+        }
+
+        fn ask_inner_frames(
+            &mut self,
+            _: &'static FrameScript,
+            _: (&str, &Value),
+            _: &dyn Fn(&Value) -> bool,
+        ) -> Result<Vec<Value>, CommandError> {
+            Ok(vec![json!(2)])
+        }
+
+        fn listen(&mut self, _: Duration) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn note_begun(&mut self) {}
+
+        fn begin(&mut self) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn settle(&mut self, _: Instant) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn read_notes(&mut self) -> Result<(), CommandError> {
+            Ok(())
+        }
+
+        fn load_again(&mut self) -> Result<(), Failure> {
+            Ok(())
+        }
+
+        fn try_option(
+            &mut self,
+            _: &UsableElement,
+            _: (&Locator, &str),
+            _: usize,
+        ) -> Result<Option<Result<UsableElement, Error>>, CommandError> {
+            Ok(None)
+        }
+
+        fn on(&mut self, _: &UsableElement, _: &str, _: &Value) -> Result<Value, CommandError> {
+            Ok(Value::Null)
+        }
+
+        fn click(&mut self, _: &Locator, _: &UsableElement) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn hover(&mut self, _: &UsableElement) -> Result<(), CommandError> {
+            Ok(())
+        }
+
+        fn press(&mut self, _: &Keys) -> Result<(), StepError> {
+            Ok(())
+        }
+
+        fn type_keys(&mut self, _: &str) -> Result<(), CommandError> {
+            Ok(())
+        }
+
+        fn insert(&mut self, _: &str) -> Result<(), CommandError> {
+            Ok(())
+        }
+
+        fn upload(&mut self, _: &Locator, _: &[String]) -> Result<(), StepError> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_element_that_appears_later_is_reached() {
+        let mut page = Page::new(&[ABSENT, Found::CommandFailed, ABSENT, Found::Usable]);
+        assert_eq!(page.reach(limits::ELEMENT_TIMEOUT).unwrap().object, "a");
+        assert_eq!(page.attempts, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn the_last_reason_is_reported_when_the_time_is_over() {
+        let mut page = Page::new(&[ABSENT]);
+        let Err(StepError::Step(error)) = page.reach(Duration::ZERO) else { panic!() };
+        assert!(error.is(ELEMENT_NOT_FOUND) && page.attempts == [0], "{error}");
+        // An element that disappears between two commands is looked for again.
+        let mut page = Page::new(&[Found::CommandFailed]);
+        let Err(StepError::Step(error)) = page.reach(Duration::from_millis(5)) else { panic!() };
+        assert!(error.is(ELEMENT_NOT_FOUND) && error.details()["element"] == "button:a", "{error}");
+        assert!(page.attempts.len() > 1, "{:?}", page.attempts);
+        // The deadline of the call comes before the time for an element.
+        let mut page = Page::new(&[ABSENT]);
+        page.until = Instant::now();
+        page.reach(limits::ELEMENT_TIMEOUT).unwrap_err();
+        assert_eq!(page.attempts, [0]);
+    }
+
+    #[test]
+    fn several_elements_are_not_waited_for_as_long_as_none() {
+        let begun = Instant::now();
+        let mut page = Page::new(&[Found::Refused(ELEMENT_AMBIGUOUS)]);
+        let Err(StepError::Step(error)) = page.reach(limits::ELEMENT_TIMEOUT) else { panic!() };
+        assert!(error.is(ELEMENT_AMBIGUOUS) && begun.elapsed() >= limits::AMBIGUITY_TIMEOUT, "{error}");
+    }
+
+    #[test]
+    fn a_lost_browser_ends_the_search() {
+        let mut page = Page::new(&[Found::BrowserGone]);
+        assert!(matches!(page.reach(limits::ELEMENT_TIMEOUT), Err(StepError::Command(CommandError::Gone))));
+        assert_eq!(page.attempts, [0]);
+    }
+
+    #[test]
+    fn frames_are_asked_unless_the_page_itself_is_enough() {
+        let asked = |own, enough: i64| {
+            let mut page = Page::new(&[]);
+            page.own = own;
+            page.ask_frames(&PAGE, ("text", &Value::Null), &|answer| *answer == enough).unwrap()
+        };
+        assert_eq!(asked(Ok(json!(1)), 1), [json!(1)]);
+        assert_eq!(asked(Ok(json!(1)), 2), [json!(1), json!(2)]);
+        // The page's document is being replaced.
+        assert_eq!(asked(Err(failed()), 1), [json!(2)]);
+        let mut page = Page::new(&[]);
+        page.own = Err(CommandError::Crashed);
+        page.ask_frames(&PAGE, ("text", &Value::Null), &|_| true).unwrap_err();
+    }
+}

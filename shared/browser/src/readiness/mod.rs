@@ -70,6 +70,7 @@
 //! All time limits are in one table, [`limits`]; the page scripts receive theirs as arguments. The script run that
 //! finds the page ready also returns the content, so the page cannot change between the two.
 
+mod after_step;
 mod network;
 mod script;
 
@@ -82,6 +83,7 @@ use serde_json::Value;
 use url::{Host, Url};
 
 pub(crate) use self::{
+    after_step::PageAfterStep,
     network::{Network, NetworkState, SilentHosts, TextDensity},
     script::{PageScript, RequestedContent, watch_script},
 };
