@@ -10,6 +10,7 @@ pub(super) fn page(name: &str) -> Option<Response> {
         "toggles" => TOGGLES,
         "pressed-tabs" => PRESSED_TABS,
         "dead-tabs" => DEAD_TABS,
+        "nested-tabs" => NESTED_TABS,
         "redrawn" => REDRAWN,
         "redrawn-sections" => REDRAWN_SECTIONS,
         "header" => {
@@ -66,6 +67,32 @@ const PRESSED_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-s
 /// Tabs that do nothing.
 const DEAD_TABS: &str = r#"<div><div role="tablist"><button role="tab" aria-selected="true">Spring</button><button role="tab" aria-selected="false">Neap</button></div>
 <div role="tabpanel"><p>The spring tide is drawn in the chart on the wall.</p></div></div>"#;
+
+/// Tabs whose hidden panels stay in the page, and in these: tabs in `details`, tabs in a section, and sections in tabs in a
+/// shadow root. The inner tabs share a panel, which the page fills some time after the click.
+const NESTED_TABS: &str = r#"<div id="outer"><div role="tablist"><button role="tab" aria-selected="true">Harbour</button><button role="tab" aria-selected="false">River</button><button role="tab" aria-selected="false">Coast</button></div>
+<div role="tabpanel"><p>Harbour gauges</p><details><summary>Gates</summary><div data-names="Ebb,Flood"></div></details></div>
+<div role="tabpanel" hidden><p>River gauges</p><h4><button aria-expanded="false" onclick="this.setAttribute('aria-expanded', true); this.parentElement.nextElementSibling.hidden = false">Locks</button></h4><div hidden data-names="Rise,Slack,Fall"></div></div>
+<div role="tabpanel" hidden><p>Coast gauges</p><tide-tabs></tide-tabs></div></div>
+<script>
+  const strip = (root, choose) => {
+    const tabs = [...root.querySelector('[role=tablist]').children];
+    for (const [index, tab] of tabs.entries()) tab.onclick = () => setTimeout(() => {
+      for (const other of tabs) other.setAttribute('aria-selected', other === tab);
+      choose(index);
+    }, 20);
+  };
+  const gauge = name => `<p>The ${name} gauge is read at the lower gate.</p>`;
+  const fill = (box, names, text) => {
+    box.innerHTML = `<div role="tablist">${names.map((name, index) => `<button role="tab" aria-selected="${index === 0}">${name}</button>`).join('')}</div><div role="tabpanel">${text(names[0])}</div>`;
+    strip(box, index => { box.lastChild.innerHTML = text(names[index]); });
+  };
+  for (const box of document.querySelectorAll('[data-names]')) fill(box, box.dataset.names.split(','), gauge);
+  const shadow = document.querySelector('tide-tabs').attachShadow({ mode: 'open' });
+  fill(shadow.appendChild(document.createElement('div')), ['North', 'South'], name => `<h4><button aria-expanded="false" onclick="this.setAttribute('aria-expanded', true); this.parentElement.nextElementSibling.hidden = false">${name} side</button></h4><div hidden>${gauge(name)}</div>`);
+  const panels = [...document.querySelectorAll('#outer > [role=tabpanel]')];
+  strip(document.getElementById('outer'), chosen => { for (const [index, panel] of panels.entries()) panel.hidden = index !== chosen; });
+</script>"#;
 
 /// Tabs that are drawn anew on each click, with their panel; and buttons of one name, of which the first is drawn anew and
 /// brings nothing.

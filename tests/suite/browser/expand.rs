@@ -67,6 +67,26 @@ fn each_panel_of_a_strip_has_the_label_of_its_tab() {
 }
 
 #[test]
+fn what_is_in_a_tab_is_opened_before_the_next_tab() {
+    let visitor = Visitor::with_browser();
+    let run = visitor.extract("/folded/nested-tabs").arg("--expand").run();
+    assert_eq!(run.answer()["expanded"]["complete"], true);
+    let markdown = Saved::by(&run).markdown;
+    let mut after = 0;
+    for name in ["Ebb", "Flood", "Rise", "Slack", "Fall", "North", "South"] {
+        let sentence = format!("The {name} gauge is read at the lower gate.");
+        assert_eq!(markdown.matches(&sentence).count(), 1, "{name}: {markdown}");
+        let at = markdown.find(&sentence).unwrap();
+        assert!(after < at, "{name}: {markdown}");
+        after = at;
+    }
+    // A panel is saved once, whatever was open in it.
+    for name in ["Harbour", "River", "Coast"] {
+        assert_eq!(markdown.matches(&format!("\n{name} gauges\n")).count(), 1, "{name}: {markdown}");
+    }
+}
+
+#[test]
 fn sections_that_close_each_other_and_are_drawn_anew_are_all_saved() {
     let visitor = Visitor::with_browser();
     let run = visitor.extract("/folded/redrawn-sections").arg("--expand").run();

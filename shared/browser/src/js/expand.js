@@ -89,6 +89,9 @@ const noteOf = (more) => {
 };
 // What a control and the one in its place after the page has drawn it anew have in common.
 const signatureOf = (more) => `${keyOf(more)} ${more.className} ${more.parentElement?.className ?? ""}`;
+// Such controls that may still bring something. One that appears after one like it was drawn anew without bringing
+// anything is that one.
+const pendingMores = () => loadsMore().filter((more) => (state.mores.has(more) || !state.spent.has(signatureOf(more))) && !noteOf(more).done);
 const isRedrawn = (more, { scope, signature }) => !more.isConnected && loadsMore().some((other) => scope.contains(other) && signatureOf(other) === signature);
 // The largest part that has no other control of this kind.
 const scopeOf = (more, all) => {
@@ -166,6 +169,22 @@ const panelOf = (strip, tab) => {
     if (steps === 0 && next !== null && shows(next)) return next;
   }
   return null;
+};
+// Whether an element is in a part, or in a shadow root in it.
+const holds = (part, element) => part.contains(element) || (element.getRootNode().host !== undefined && holds(part, element.getRootNode().host));
+// The next tab of each strip. A strip whose panel has something to open waits for it: what a hidden panel has is not
+// copied. Decided before the first click, because the panel of a tab that a click has just shown is not copied yet.
+const nextTabs = () => {
+  const turns = [];
+  for (const [place, [strip, tabs]] of strips().entries()) {
+    const chosen = chosenOf(tabs);
+    state.seen.add(chosen);
+    const next = tabs.find((tab) => !state.seen.has(tab) && isUsable(tab));
+    if (next !== undefined) turns.push({ strip, place, tabs, next, panel: panelOf(strip, chosen) });
+  }
+  const closed = [...parts("details:not([open])"), ...closedFolds(), ...pendingMores()];
+  const waits = (panel) => closed.some((each) => holds(panel, each)) || turns.some(({ strip }) => holds(panel, strip));
+  return turns.filter(({ panel, strip }) => panel === null || holds(panel, strip) || !waits(panel));
 };
 
 // Copies the current content of `region`. Later content is inserted after `anchor`. That of a tab is labelled with the
@@ -258,6 +277,14 @@ const reveal = (region) => {
   region.removeAttribute("aria-hidden");
   if (!shows(region)) for (const [name, value] of [["display", "block"], ["visibility", "visible"], ["height", "auto"]]) region.style.setProperty(name, value, "important");
 };
+// Removes from a text of `region` those of the parts within it, which have copies of their own: a region that differs only
+// in these is the same.
+const ownText = (region) => {
+  const inner = [...state.parts].filter(([part]) => part !== region && part.isConnected && region.contains(part)).flatMap(([, { copies }]) => [...copies.keys()]);
+  if (inner.length === 0) return (text) => text;
+  inner.sort((a, b) => b.length - a.length);
+  return (text) => inner.reduce((rest, each) => rest.replaceAll(each, ""), text).replaceAll(" ", "");
+};
 const restoreParts = () => {
   // In the order of display: before and after the current content of a section, or after the control that opened it.
   const ends = new Map();
@@ -265,10 +292,11 @@ const restoreParts = () => {
     const stays = region.isConnected, place = stays ? region : ends.get(anchor) ?? anchor;
     if (!place.isConnected) continue;
     if (stays && !shows(region)) reveal(region);
-    const there = squeezed((stays ? region : anchor.parentElement ?? anchor).textContent);
-    let after = place, isBefore = stays && [...copies.keys()].some((text) => there.includes(text));
+    const own = ownText(region), there = own(squeezed((stays ? region : anchor.parentElement ?? anchor).textContent));
+    const isThere = (text) => there.includes(own(text));
+    let after = place, isBefore = stays && [...copies.keys()].some(isThere);
     for (const [text, part] of copies) {
-      if (there.includes(text)) {
+      if (isThere(text)) {
         isBefore = false;
         continue;
       }
@@ -324,6 +352,7 @@ switch (main === null ? null : action) {
   case "open": {
     let done = 0;
     state.round = [];
+    const turns = nextTabs();
     for (const details of parts("details:not([open])")) {
       // Of `details` elements with the same name, only one stays open.
       details.removeAttribute("name");
@@ -331,10 +360,9 @@ switch (main === null ? null : action) {
       state.sections += 1;
       done += 1;
     }
-    for (const [place, [strip, tabs]] of strips().entries()) {
-      state.seen.add(chosenOf(tabs));
-      const next = tabs.find((tab) => !state.seen.has(tab) && isUsable(tab));
-      if (next === undefined) continue;
+    for (const { strip, place, tabs, next } of turns) {
+      // An earlier click made the page draw it anew.
+      if (!next.isConnected) continue;
       state.seen.add(next);
       state.shown.push({ strip, place, index: tabs.indexOf(next), tab: next, names: tabs.map(nameOf), seen: tabs.map((tab) => state.seen.has(tab)) });
       done += 1;
@@ -355,9 +383,7 @@ switch (main === null ? null : action) {
       done += 1;
       click(fold);
     }
-    // A control that appears after one like it was drawn anew without bringing anything is that one.
-    const isSpent = (more) => !state.mores.has(more) && state.spent.has(signatureOf(more));
-    const all = loadsMore().filter((more) => !isSpent(more) && !noteOf(more).done);
+    const all = pendingMores();
     const apart = all.filter((more) => !noteOf(more).alone);
     const mores = apart.length > 0 ? apart : done === 0 ? all.slice(0, 1) : [];
     const total = mores.length > 0 ? sizeOf(main) : 0;
