@@ -6,11 +6,14 @@ use super::names::each_word;
 use crate::{
     chars::count_words,
     tag::{Attr, Tag},
-    tree::{Id, ROOT, Tree},
+    tree::{Id, Tree},
 };
 
 /// A hidden element with more words may be the rest of a text, or a folded one: that is left to the model.
 const MAX_ASIDE: usize = 15;
+
+/// A `<noscript>` with more nodes is left to the model.
+const MAX_REPLACED: usize = 64;
 
 /// The names of elements that controls show and hide.
 const FOLDED: [&str; 22] = [
@@ -38,19 +41,28 @@ const FOLDED: [&str; 22] = [
     "truncated",
 ];
 
-/// Removes from `keep` what no control shows: hidden microdata, hidden parts of lines, and short hidden elements that
-/// neither a link nor a button names and that are not called like folded ones. A page that hides most of what is kept,
-/// until a script shows it, is left as it is.
+/// Removes from `keep` what no control shows: templates, what scripts replace, hidden microdata, hidden parts of lines,
+/// and short hidden elements that neither a link nor a button names and that are not called like folded ones. A page
+/// that hides most of what is kept, until a script shows it, is left as it is.
 pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
-    let is_hidden = |id: Id| tree.node(id).hidden && !matches!(tree.tag(id), Tag::Noscript | Tag::Template);
+    let is_hidden = |id: Id| tree.node(id).hidden;
     let hidden: Vec<Id> = (1..tree.len()).filter(|&id| keep[id] && is_hidden(id)).collect();
     if hidden.is_empty() {
         return;
     }
     let mut controlled = None;
+    // What is in an absent element is absent with it.
+    let mut end = 0;
     let absent = hidden.into_iter().filter(|&id| {
+        if id < end {
+            return false;
+        }
         let controlled = controlled.get_or_insert_with(|| controlled_ids(tree));
-        is_absent(tree, id, controlled)
+        let is_absent = is_absent(tree, id, controlled);
+        if is_absent {
+            end = tree.subtree(id).end;
+        }
+        is_absent
     });
     let absent: Vec<Id> = absent.collect();
     let words =
@@ -65,8 +77,10 @@ pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
 
 /// Whether nothing on the page shows a hidden element.
 fn is_absent(tree: &Tree, id: Id, controlled: &HashSet<&str>) -> bool {
-    if tree.tag(id) == Tag::Img {
-        return true;
+    match tree.tag(id) {
+        Tag::Img | Tag::Template => return true,
+        Tag::Noscript => return is_replaced(tree, id),
+        _ => {}
     }
     if tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math) {
         return false;
@@ -103,12 +117,26 @@ fn controlled_ids(tree: &Tree) -> HashSet<&str> {
     (1..tree.len()).filter(|&id| tree.tag(id) != Tag::Text).flat_map(of).filter(|id| !id.is_empty()).collect()
 }
 
+/// Whether a `<noscript>` has no image, or only the one before it, which a script loads. Any other image in one is the
+/// only form in which the page has it.
+fn is_replaced(tree: &Tree, id: Id) -> bool {
+    if tree.subtree(id).len() > MAX_REPLACED {
+        return false;
+    }
+    let mut images = tree.subtree(id).filter(|&id| tree.tag(id) == Tag::Img);
+    let Some(image) = images.next() else { return true };
+    let before = (1..id).rev().take(16).find(|&id| tree.tag(id) == Tag::Img);
+    let own = tree.attr(image, Attr::Src).and_then(|source| source.split('?').next()).unwrap_or_default().trim();
+    let names =
+        [Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal, Attr::Src, Attr::DataSrcset, Attr::Srcset].into_iter();
+    let mut sources =
+        before.into_iter().flat_map(|before| names.clone().filter_map(move |name| tree.attr(before, name)));
+    !own.is_empty() && images.next().is_none() && sources.any(|source| source.contains(own))
+}
+
 /// Whether the element before is one that can be pressed, or heads it.
 fn follows_control(tree: &Tree, id: Id) -> bool {
-    let parent = tree.parent(id);
-    let before =
-        tree.children(parent).take_while(|&child| child < id).filter(|&child| tree.tag(child) != Tag::Text).last();
-    let Some(before) = before.filter(|_| parent != ROOT || id > 1) else { return false };
+    let Some(before) = element_before(tree, id) else { return false };
     let is_control = |id: Id| {
         let tag = tree.tag(id);
         tag.heading_level().is_some()
@@ -117,6 +145,23 @@ fn follows_control(tree: &Tree, id: Id) -> bool {
             || tree.attr(id, Attr::Role) == Some("button")
     };
     tree.subtree(before).take(16).any(is_control)
+}
+
+/// The element before one in the same element. It is found from the node before, because an element can have many
+/// thousands of children.
+fn element_before(tree: &Tree, id: Id) -> Option<Id> {
+    let parent = tree.parent(id);
+    let mut at = id;
+    loop {
+        let last = at - 1;
+        if last == parent {
+            return None;
+        }
+        at = std::iter::once(last).chain(tree.ancestors(last)).find(|&id| tree.parent(id) == parent)?;
+        if tree.tag(at) != Tag::Text {
+            return Some(at);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +194,35 @@ mod tests {
         let rest = "word ".repeat(20);
         assert_eq!(left(&format!("<p>a</p><div hidden>{rest}</div>")).len(), 2);
         assert_eq!(left(&format!("<p>a <span hidden>{rest}</span>")).len(), 2);
+    }
+
+    #[test]
+    fn what_no_browser_shows_is_dropped() {
+        let rest = "word ".repeat(20);
+        let shown = rest.repeat(3);
+        let page = format!("<p>{shown}</p><template>{rest}</template><noscript>{rest}</noscript>");
+        assert_eq!(left(&page), [shown.trim()]);
+    }
+
+    #[test]
+    fn the_image_of_a_noscript_is_kept_if_the_page_has_no_other_form_of_it() {
+        let images = |html: &str| {
+            let tree = Tree::parse(&format!("<p>High water comes twice a day.</p>{html}"), None);
+            let mut keep = vec![true; tree.len()];
+            drop_hidden(&tree, &mut keep);
+            (1..tree.len()).filter(|&id| keep[id] && tree.tag(id) == Tag::Img).count()
+        };
+        assert_eq!(images("<img src=data:, data-lazy-src='a.jpg?w=9'><noscript><img src='a.jpg?w=5'></noscript>"), 1);
+        assert_eq!(images("<img src=data:,><noscript><img src=a.jpg></noscript>"), 2);
+        assert_eq!(images("<noscript><img src=a.jpg></noscript>"), 1);
+        assert_eq!(images("<img src=a.jpg><noscript><img src=a.jpg><img src=b.jpg></noscript>"), 3);
+    }
+
+    #[test]
+    fn controls_are_found_before_texts_and_not_in_other_elements() {
+        assert_eq!(left("<p><button>a</button></p> b <div hidden>c</div>"), ["a", "b", "c"]);
+        assert_eq!(left("<button>a</button><section><div hidden>c</div></section>"), ["a"]);
+        assert_eq!(left("<button>a</button><p>b</p><div hidden>c</div>"), ["a", "b"]);
     }
 
     #[test]

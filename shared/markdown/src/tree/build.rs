@@ -9,7 +9,7 @@ use lol_html::html_content::{Element, SourceLocation, TextChunk, TextType};
 
 use super::{
     node::{Attribute, Id, MAX_DEPTH, NONE, Node, ROOT, Span, Tree},
-    source::{NOSCRIPT, hides, lower, name_of, start_tag, tag_of},
+    source::{NOSCRIPT, hides, lower, mark_thin, name_of, rules, start_tag, tag_of},
     space::lacks_space,
 };
 use crate::{
@@ -367,16 +367,13 @@ impl Builder {
         let first = self.tree.attrs.len();
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
         let mut streamed = false;
-        let mut thin = 0;
+        let mut thin = [false; 2];
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
             let source = &html[self.in_page(&name)];
             let name = lower(source, Attr::from_name);
-            if tag == Tag::Img
-                && name == Attr::Other
-                && ["width", "height"].iter().any(|side| source.eq_ignore_ascii_case(side))
-            {
-                thin += u8::from(matches!(attribute.value().trim().trim_end_matches("px"), "0" | "1"));
+            if tag == Tag::Img && name == Attr::Other {
+                mark_thin(source, &attribute.value(), &mut thin);
             }
             let is_known = |known: &Attribute| known.name == name;
             if matches!(name, Attr::Other | Attr::Source) || self.tree.attrs[first..].iter().any(is_known) {
@@ -386,7 +383,12 @@ impl Builder {
             match name {
                 Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
                 Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
-                Attr::Style => hidden |= hides(value),
+                Attr::Style => {
+                    hidden |= hides(value);
+                    if tag == Tag::Img {
+                        rules(value).for_each(|(side, value)| mark_thin(side, value, &mut thin));
+                    }
+                }
                 // A serialized open shadow root.
                 Attr::Shadowrootmode => hidden = false,
                 Attr::Id => streamed = value.starts_with(STREAMED),
@@ -396,7 +398,7 @@ impl Builder {
             self.tree.attrs.push(Attribute { name, is_last: false, value });
         }
         // A pixel that counts visits.
-        hidden |= thin == 2;
+        hidden |= thin == [true; 2];
         let bare = tag == Tag::Other || self.tree.attrs.len() == first;
         let in_formula = || self.open.iter().any(|&id| self.tree.tag(id) == Tag::Math);
         if bare

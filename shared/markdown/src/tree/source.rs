@@ -92,16 +92,26 @@ pub(super) fn lower<T>(name: &str, look_up: impl Fn(&str) -> T) -> T {
     }
 }
 
+/// The names and values of an inline style.
+pub(super) fn rules(style: &str) -> impl Iterator<Item = (&str, &str)> {
+    style.split(';').filter_map(|rule| rule.split_once(':')).map(|(name, value)| (name.trim(), value.trim()))
+}
+
 /// Whether an inline style takes the element off the page.
 pub(super) fn hides(style: &str) -> bool {
-    style.split(';').any(|rule| {
-        rule.split_once(':').is_some_and(|(name, value)| {
-            let (name, value) = (name.trim(), value.trim());
-            (name.eq_ignore_ascii_case("display") && value.get(..4).is_some_and(|v| v.eq_ignore_ascii_case("none")))
-                || (name.eq_ignore_ascii_case("visibility")
-                    && value.get(..6).is_some_and(|v| v.eq_ignore_ascii_case("hidden")))
-        })
+    let begins = |value: &str, with: &str| value.get(..with.len()).is_some_and(|v| v.eq_ignore_ascii_case(with));
+    rules(style).any(|(name, value)| {
+        (name.eq_ignore_ascii_case("display") && begins(value, "none"))
+            || (name.eq_ignore_ascii_case("visibility") && begins(value, "hidden"))
     })
+}
+
+/// Sets the side of an image, its width or height, that an attribute or a rule of its style makes at most one pixel long.
+pub(super) fn mark_thin(name: &str, value: &str, sides: &mut [bool; 2]) {
+    let length = value.split('!').next().unwrap_or_default().trim().trim_end_matches("px");
+    for (side, is_thin) in ["width", "height"].into_iter().zip(sides) {
+        *is_thin |= name.eq_ignore_ascii_case(side) && matches!(length, "0" | "1");
+    }
 }
 
 #[cfg(test)]
@@ -124,6 +134,19 @@ mod tests {
         assert_eq!(tag_of("<br/>"), Tag::Br);
         assert_eq!(tag_of("<amp-img src=a>"), Tag::Img);
         assert_eq!(tag_of("<a-name-longer-than-any-known>"), Tag::Other);
+    }
+
+    #[test]
+    fn an_image_of_one_pixel_is_thin_on_both_sides() {
+        for (style, thin) in [
+            ("width:1px; HEIGHT: 0 !important", [true; 2]),
+            ("width: 1px", [true, false]),
+            ("max-width:1px;height:10px;width:1em", [false; 2]),
+        ] {
+            let mut sides = [false; 2];
+            rules(style).for_each(|(name, value)| mark_thin(name, value, &mut sides));
+            assert_eq!(sides, thin, "{style}");
+        }
     }
 
     #[test]
