@@ -98,7 +98,7 @@ pub(crate) fn main_content(tree: &Tree, tabs: &Tabs, address: Option<&Url>) -> M
     let Prediction { probabilities, kind } = choose::predict(tree, &blocks, address);
     let (mut chosen, expected_f1) = choose::choose(tree, &blocks.list, probabilities);
     rules::drop_messages(tree, &blocks, tabs, &mut chosen);
-    rules::choose_listing(tree, &blocks, &mut chosen);
+    let expected_f1 = rules::choose_listing(tree, &blocks, &mut chosen).max(expected_f1);
     rules::complete(tree, &blocks, &mut chosen, rules::is_item);
     rules::complete(tree, &blocks, &mut chosen, |tag| matches!(tag, Tag::Ul | Tag::Ol));
     rules::choose_images(&blocks, &mut chosen);
