@@ -103,7 +103,7 @@ static NAMED: [Generator; 23] = [
         ],
     },
     Generator { names: &["docusaurus"], main: &[".theme-doc-markdown"], without: &[".hash-link"] },
-    Generator { names: &["vitepress"], main: &[".vp-doc"], without: &[".header-anchor"] },
+    Generator { names: &["vitepress"], main: &[".vp-doc"], without: &[".header-anchor", "span.lang"] },
     Generator {
         names: &["vuepress"],
         main: &[".theme-default-content", ".theme-hope-content"],

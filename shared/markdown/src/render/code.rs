@@ -9,7 +9,11 @@ use crate::{
 impl Renderer<'_> {
     /// Writes a `<pre>` as a fenced block.
     pub(super) fn code_block(&mut self, id: Id) {
-        let code = self.only_code(id).unwrap_or(id);
+        // mdBook before 0.5 writes a `<pre>` around that of each example.
+        if let Some(inner) = self.only(Tag::Pre, id) {
+            return self.code_block(inner);
+        }
+        let code = self.only(Tag::Code, id).unwrap_or(id);
         let text = self.code_text(code);
         if text.trim().is_empty() && self.tree.descendants(id).any(|id| self.tree.tag(id) == Tag::Img) {
             return self.blocks(id);
@@ -25,12 +29,12 @@ impl Renderer<'_> {
         self.fenced(text, &self.language(id));
     }
 
-    /// The `<code>` that is the whole content of a `<pre>`. Programs that indent XHTML, as those that make books do,
-    /// put line ends and white space around it.
-    fn only_code(&self, pre: Id) -> Option<Id> {
+    /// The element of a kind that is the whole content of a `<pre>`. Programs that indent XHTML, as those that make
+    /// books do, put line ends and white space around it.
+    fn only(&self, tag: Tag, pre: Id) -> Option<Id> {
         let is_blank = |id: &Id| self.tree.tag(*id) == Tag::Text && self.tree.text(*id).trim().is_empty();
         let mut content = self.children(pre).filter(|id| !is_blank(id));
-        content.next().filter(|&first| self.tree.tag(first) == Tag::Code && content.next().is_none())
+        content.next().filter(|&first| self.tree.tag(first) == tag && content.next().is_none())
     }
 
     /// Writes lines of code between fences that are longer than any run of backticks in it. Empty code has no
@@ -92,6 +96,7 @@ impl Renderer<'_> {
                     "lineno"
                         | "linenos"
                         | "ln"
+                        | "lnt"
                         | "line-number"
                         | "line-numbers"
                         | "line-numbers-rows"
@@ -123,6 +128,7 @@ impl Renderer<'_> {
                     .or_else(|| self.plain_language(id))
                     .or_else(|| attr(Attr::Lang).filter(|_| self.tree.tag(id) == Tag::Pre).map(str::to_owned))
             })
+            .or_else(|| self.language_of_tokens(id).map(str::to_owned))
             // The signatures of Javadoc before Java 9.
             .or_else(|| self.is_block_list(self.tree.parent(id)).then(|| "java".to_owned()))
             .unwrap_or_default()
@@ -132,6 +138,24 @@ impl Renderer<'_> {
     fn plain_language(&self, id: Id) -> Option<String> {
         let classes = self.tree.attr(id, Attr::Class).filter(|_| matches!(self.tree.tag(id), Tag::Pre | Tag::Code))?;
         classes.split_ascii_whitespace().find(|class| PLAIN.contains(class)).map(str::to_owned)
+    }
+
+    /// The language of code that has no name, by how its tokens are marked: YARD names Ruby's identifiers, as in
+    /// `rubyid_new`, and ocamldoc what a signature declares, as in `id="VALadd"`.
+    fn language_of_tokens(&self, id: Id) -> Option<&'static str> {
+        const DECLARED: [&str; 5] = ["VAL", "TYPE", "EXCEPTION", "MODULE", "CLASS"];
+        let attr = |id, name| self.tree.attr(id, name).unwrap_or_default();
+        let declares = |id: Id| DECLARED.iter().any(|kind| attr(id, Attr::Id).starts_with(kind));
+        self.tree.descendants(id).take(64).find_map(|token| {
+            let mut classes = attr(token, Attr::Class).split_ascii_whitespace();
+            if self.tree.tag(token) != Tag::Span {
+                None
+            } else if classes.clone().any(|class| class.starts_with("rubyid_")) {
+                Some("ruby")
+            } else {
+                (classes.any(|class| class == "keyword") && declares(self.tree.parent(token))).then_some("ocaml")
+            }
+        })
     }
 
     /// Whether `outer` has hardly more content than `inner`.
@@ -234,6 +258,29 @@ mod tests {
         }
         assert_eq!(rendered("<pre>  <code>a</code>\n  <code>b</code></pre>"), "```\n  a\n  b\n```\n");
         assert_eq!(rendered("<pre>  <code>a</code>b</pre>"), "```\n  ab\n```\n");
+    }
+
+    #[test]
+    fn the_marks_of_tokens_tell_the_language() {
+        let language = |html: &str| rendered(html).split('\n').next().unwrap().to_owned();
+        assert_eq!(language("<pre class=code><span class='id identifier rubyid_new'>new</span></pre>"), "```ruby");
+        assert_eq!(language("<pre><span id=VALadd><span class=keyword>val</span> add</span> : int</pre>"), "```ocaml");
+        assert_eq!(language("<pre><span id=top><span class=keyword>val</span></span></pre>"), "```");
+        assert_eq!(language("<pre id=VALUES><code class=rubyid_new>a</code></pre>"), "```");
+    }
+
+    #[test]
+    fn code_in_code_is_one_block() {
+        let page = "<pre><pre class=playground><code class='language-rust edition2021'>a\nb</code></pre></pre>";
+        assert_eq!(rendered(page), "```rust\na\nb\n```\n");
+        assert_eq!(rendered("<pre>a<pre>b</pre></pre>"), "```\na\nb\n```\n");
+    }
+
+    #[test]
+    fn a_column_of_line_numbers_is_no_code() {
+        let page = "<table><tr><td><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre>\
+            <td><pre><code class=language-go>a\nb</code></pre></table>";
+        assert_eq!(rendered_content(page), "```go\na\nb\n```\n");
     }
 
     #[test]
