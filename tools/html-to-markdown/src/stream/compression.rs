@@ -12,6 +12,8 @@ use ruzstd::decoding::{
 pub(super) const GZIP: [u8; 3] = [0x1F, 0x8B, 8];
 /// The first bytes of a zstd frame.
 const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+/// The first bytes of a skippable zstd frame, which pzstd writes before each frame; the first one has 16 values.
+const SKIPPABLE: [u8; 4] = [0x50, 0x2A, 0x4D, 0x18];
 
 /// The byte order mark of UTF-8.
 const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
@@ -24,10 +26,15 @@ type PeekedStream<R> = io::Chain<Cursor<Vec<u8>>, R>;
 
 /// `input`, decompressed if it starts with the signature of a compressed format.
 pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    let (input, start) = peeked(input, &[&GZIP, &ZSTD])?;
+    let zstd: [[u8; 4]; 17] = std::array::from_fn(|at| match at {
+        0..16 => [SKIPPABLE[0] | at as u8, SKIPPABLE[1], SKIPPABLE[2], SKIPPABLE[3]],
+        _ => ZSTD,
+    });
+    let signatures: Vec<&[u8]> = zstd.iter().map(|signature| &signature[..]).chain([&GZIP[..]]).collect();
+    let (input, start) = peeked(input, &signatures)?;
     Ok(if start == GZIP {
         Box::new(BufReader::with_capacity(PART, MultiGzDecoder::new(input)))
-    } else if start == ZSTD {
+    } else if zstd.iter().any(|signature| start == signature) {
         Box::new(BufReader::with_capacity(PART, Frames { input, decoder: FrameDecoder::new(), within: false }))
     } else {
         Box::new(input)
@@ -119,8 +126,12 @@ mod tests {
         let long = "tide ".repeat(100_000);
         assert_eq!(read([gzip("a\n"), gzip(&long)].concat()).unwrap(), format!("a\n{long}"));
         let skipped = [&[0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0][..], b"xyz"].concat();
-        let frames = [zstd("a\n"), zstd(""), skipped, zstd(&long)].concat();
+        let frames = [zstd("a\n"), zstd(""), skipped.clone(), zstd(&long)].concat();
         assert_eq!(read(frames).unwrap(), format!("a\n{long}"));
+        for first in 0x50..=0x5F {
+            let frames = [&[first], &skipped[1..], &zstd("a\n")[..]].concat();
+            assert_eq!(read(frames).unwrap(), "a\n", "{first:x}");
+        }
         for plain in ["", "{", "{}\n", "\u{1f}"] {
             assert_eq!(read(plain.into()).unwrap(), plain);
         }

@@ -53,10 +53,10 @@ pub enum Content {
 pub(super) enum Item {
     /// A line of JSON.
     Line(Vec<u8>),
-    /// A line over the size limit, of which only the start was read.
+    /// A line over the size limit.
     Cut {
-        /// The start of the line.
-        start: Vec<u8>,
+        /// The line without its long texts.
+        outline: Vec<u8>,
         /// The error.
         error: Error,
     },
@@ -113,7 +113,7 @@ impl Converter {
     fn read<'a>(&self, item: &'a Item) -> (RecordData<'a>, Result<InputPage<'a>, Error>) {
         let (mut known, page) = match item {
             Item::Line(line) => members::read(line),
-            Item::Cut { start, error } => (members::read(start).0, Err(error.clone())),
+            Item::Cut { outline, error } => (members::read(outline).0, Err(error.clone())),
             Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
         };
         if let Ok(page) = &page {
@@ -327,7 +327,7 @@ mod tests {
             assert_eq!((&record["id"], &record["error"]["error_code"]), (&id, &json!(code)), "{line}: {record}");
         }
         assert_eq!(convert_line(r#"{"id": 1, "html": 2, "k": 3}"#)["metadata"]["k"], 3);
-        let cut = Item::Cut { start: br#"{"id": 5, "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
+        let cut = Item::Cut { outline: br#"{"id": 5, "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
         let output = converter().convert(&cut);
         let record: Value = serde_json::from_slice(&output.line).unwrap();
         assert_eq!((&record["id"], &record["error"]["message"]), (&json!(5), &json!("long")));
@@ -362,7 +362,7 @@ mod tests {
         let record: Value = serde_json::from_slice(&late.line).unwrap();
         assert_eq!((&record["id"], &record["metadata"]["sha256"]), (&id, &checksum));
         // The page is not known as a whole.
-        let cut = Item::Cut { start: br#"{"url": "u", "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
+        let cut = Item::Cut { outline: br#"{"url": "u", "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
         let record: Value = serde_json::from_slice(&converter().convert(&cut).line).unwrap();
         assert_eq!((&record["id"], &record["error"]["error_code"]), (&Value::Null, &json!("INPUT_TOO_LARGE")));
         assert!(record["metadata"]["sha256"].is_null(), "{record}");
