@@ -107,7 +107,7 @@ pub struct Hit {
 pub struct SearchResult {
     /// The best hits, best first.
     pub hits: Vec<Hit>,
-    /// The number of all hits.
+    /// The number of all hits. A part that repeats a better hit is none; it is counted until the ranking reaches it.
     pub total: usize,
     /// The share of the query's terms, from 0 to 1, that the best three hits contain.
     pub coverage: f32,
@@ -121,7 +121,7 @@ pub struct SearchResult {
 }
 
 /// Returns the `most` best hits of `query` in the knowledge bases of `catalogs`, ranked by words, and with an
-/// `embedder` also by meaning. If the embedder fails, the hits are ranked by words only.
+/// `embedder` also by meaning. A part that several documents have is returned once. If the embedder fails, the hits are ranked by words only.
 ///
 /// # Errors
 ///

@@ -1,5 +1,7 @@
 //! Ranking the chunks of several indexes for a query, and reading the text of the best chunks.
 
+use std::collections::HashSet;
+
 use crate::{
     Filter, Hit, SearchResult,
     error::IndexError,
@@ -20,6 +22,9 @@ const K1: f32 = 1.2;
 const B: f32 = 0.6;
 /// The number of hits that coverage considers.
 const BEST: usize = 3;
+/// How many candidates are kept for each hit, because some of them repeat others: a book on one page beside its
+/// chapters, or several versions of a manual.
+const CANDIDATES: usize = 4;
 
 /// The input of a ranking.
 pub(crate) struct RankingRequest<'a> {
@@ -34,6 +39,26 @@ pub(crate) fn ranked(
     wanted: &RankingRequest<'_>,
     tokenizer: &mut Tokenizer,
 ) -> Result<SearchResult, IndexError> {
+    let size = wanted.most.saturating_mul(CANDIDATES);
+    let mut found = ranked_within(indexes, wanted, tokenizer, size)?;
+    if found.hits.len() >= wanted.most.min(found.total) {
+        return Ok(found);
+    }
+    if wanted.embedder.is_some() {
+        // Vectors rank a limited number of candidates, and all of them were looked at.
+        found.total = found.hits.len();
+        return Ok(found);
+    }
+    ranked_within(indexes, wanted, tokenizer, usize::MAX)
+}
+
+/// Ranks the chunks, and keeps the best `size` candidates for the hits.
+fn ranked_within(
+    indexes: &[Index],
+    wanted: &RankingRequest<'_>,
+    tokenizer: &mut Tokenizer,
+    size: usize,
+) -> Result<SearchResult, IndexError> {
     let RankingRequest { query, filter, embedder, most } = *wanted;
     let parts: Vec<IndexPart<'_>> = indexes
         .iter()
@@ -42,7 +67,7 @@ pub(crate) fn ranked(
         .collect();
     let scores = scored(&parts, query, tokenizer)?;
     let mut texts = Texts::default();
-    let mut best = TopCandidates::new(most.max(if embedder.is_some() { MERGED } else { BEST }));
+    let mut best = TopCandidates::new(size.max(if embedder.is_some() { MERGED } else { BEST }));
     let narrows = filter.matches.is_some() || filter.since.is_some();
     let narrows = narrows || !query.phrases.is_empty() || !query.without.is_empty();
     let mut narrowed = |mut own: Vec<Candidate>, best: &mut TopCandidates, texts: &mut Texts| {
@@ -76,7 +101,7 @@ pub(crate) fn ranked(
             Err(failure) => VectorCoverage { failure: Some(failure), ..VectorCoverage::default() },
             Ok(mut near) => {
                 let failure = near.complete(&parts, &found, &mut texts)?;
-                let mut best = TopCandidates::new(most.max(MERGED));
+                let mut best = TopCandidates::new(size.max(MERGED));
                 for number in 0..parts.len() {
                     narrowed(near.candidates(&parts, number), &mut best, &mut texts)?;
                 }
@@ -85,12 +110,13 @@ pub(crate) fn ranked(
                     one.held = scores[one.part as usize][one.chunk as usize].1;
                 }
                 total += nearest.iter().filter(|one| one.held == 0).count();
-                found = merged([found, nearest], most);
+                found = merged([found, nearest], size);
                 near.extent(&parts, failure)
             }
         });
     }
-    let hits = found.iter().take(most).map(|one| hit(one, &parts, &mut texts)).collect::<Result<Vec<_>, _>>()?;
+    let (hits, repeated) = distinct(&found, most, &parts, &mut texts)?;
+    total -= repeated;
     let documents = parts.iter().map(|part| part.segment.documents()).sum();
     let outside = indexes.iter().map(|index| index.outside).collect();
     Ok(SearchResult { hits, total, coverage, documents, outside, nearness })
@@ -253,6 +279,40 @@ fn passes(reader: &Reader, chunk: u32, filter: &Filter<'_>) -> Result<bool, Inde
     })
 }
 
+/// The first `most` hits that differ in their text or heading, and the number of candidates before the last of them
+/// that repeat an earlier one. Only the targets of links may differ: those of a copy lead elsewhere.
+fn distinct(
+    found: &[Candidate],
+    most: usize,
+    parts: &[IndexPart<'_>],
+    texts: &mut Texts,
+) -> Result<(Vec<Hit>, usize), IndexError> {
+    let (mut hits, mut seen, mut repeated) = (vec![], HashSet::new(), 0);
+    for one in found {
+        if hits.len() == most {
+            break;
+        }
+        let hit = hit(one, parts, texts)?;
+        if seen.insert((hit.heading.clone(), without_targets(&hit.text))) {
+            hits.push(hit);
+        } else {
+            repeated += 1;
+        }
+    }
+    Ok((hits, repeated))
+}
+
+/// A Markdown text without the targets of its links.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept.push(']');
+        kept.push_str(part.split_once(')').map_or(part, |(_, after)| after));
+    }
+    kept
+}
+
 fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hit, IndexError> {
     let text = texts.of_chunk(one, parts)?;
     let IndexPart { number, index, segment } = &parts[one.part as usize];
@@ -279,7 +339,9 @@ fn hit(one: &Candidate, parts: &[IndexPart<'_>], texts: &mut Texts) -> Result<Hi
 
 #[cfg(test)]
 mod tests {
-    use crate::{Filter, search, tests::Base};
+    use std::time::Duration;
+
+    use crate::{Embedder, EmbeddingKind, Filter, search, tests::Base};
 
     #[test]
     fn rare_words_short_parts_and_titles_count_more() {
@@ -331,6 +393,52 @@ mod tests {
         assert_eq!((none.hits.len(), none.total), (0, 3));
         let nowhere = search(&[], "moon", &Filter::default(), None, 2).unwrap();
         assert_eq!((nowhere.hits.len(), nowhere.total, nowhere.documents), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_part_that_several_documents_have_is_one_hit() {
+        let part = |link: &str| format!("# Tides\n\nThe moon pulls, see [the sun]({link}).\n");
+        let copies: Vec<(String, String)> =
+            (0..9).map(|number| (format!("{number}.md"), part(&format!("{number}.html#sun")))).collect();
+        let mut documents: Vec<(&str, &str)> =
+            copies.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        documents.push(("other.md", "# Neap tides\n\nThe moon pulls, see [the sun](x).\n"));
+        documents.push(("last.md", "# Stars\n\nFar behind the moon, and of no influence on the water at the pier.\n"));
+        let base = Base::new(&documents);
+        let find = |most: usize| {
+            let found = search(std::slice::from_ref(&base.catalog), "moon", &Filter::default(), None, most).unwrap();
+            (found.hits.into_iter().map(|hit| hit.citation).collect::<Vec<_>>(), found.total)
+        };
+        let all = ["0.md#tides", "other.md#neap-tides", "last.md#stars"];
+        for most in [3, 20] {
+            assert_eq!(find(most), (all.map(str::to_owned).to_vec(), 3), "{most}");
+        }
+        // The candidates that are kept at first are all copies.
+        assert_eq!(find(2).0, all[..2]);
+        // The repetitions are counted until they are met.
+        assert_eq!(find(1), (vec!["0.md#tides".into()], 11));
+    }
+
+    #[test]
+    fn copies_are_one_hit_with_vectors_as_well() {
+        let documents: Vec<(String, &str)> =
+            (0..30).map(|number| (format!("{number}.md"), "# Tides\n\nmoon\n")).collect();
+        let documents: Vec<_> = documents.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        let base = Base::new(&documents);
+        let embed = |_: EmbeddingKind, texts: &[&str]| Ok(vec![Some(vec![1.0, 0.0]); texts.len()]);
+        let embedder = Embedder { name: "a", budget: Duration::from_secs(9), embed: &embed };
+        let catalogs = std::slice::from_ref(&base.catalog);
+        let found = search(catalogs, "moon", &Filter::default(), Some(&embedder), 4).unwrap();
+        assert_eq!((found.hits.len(), found.total), (1, 1), "there is no next page");
+    }
+
+    #[test]
+    fn texts_are_compared_without_the_targets_of_links() {
+        for (text, expected) in
+            [("a [b](c) d ![e](f g).", "a [b] d ![e]."), ("no link", "no link"), ("[a](b", "[a]b"), ("", "")]
+        {
+            assert_eq!(super::without_targets(text), expected);
+        }
     }
 
     #[test]

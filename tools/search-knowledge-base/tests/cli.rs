@@ -48,6 +48,28 @@ fn documents_outside_are_counted() {
 }
 
 #[test]
+fn pages_of_hits_end_after_the_last_that_is_no_copy() {
+    let tree = tree();
+    for copy in 0..20 {
+        tree.write(&format!("kb/copy-{copy}/cache/doc.md"), "# Tides\n\nThe moon pulls the sea.\n");
+        let catalog =
+            json!({"title": "copy", "documents": [{"url": format!("https://{copy}.example/"), "path": "doc.md"}]});
+        tree.write(&format!("kb/copy-{copy}/cache/catalog.json"), catalog.to_string());
+    }
+    tree.write("kb/two/cache/doc.md", "# Neap tides\n\nmoon and sun\n\n# Spring tides\n\nmoon, sun and sea\n");
+    let (mut offset, mut citations) = (json!(0), vec![]);
+    while !offset.is_null() {
+        let page = tree.run(&["--query", "moon", "--limit", "1", "--offset", &offset.to_string()]);
+        citations.extend(page["hits"].as_array().unwrap().iter().map(|hit| hit["citation"].clone()));
+        assert_eq!(page["truncated"], !page["next"].is_null());
+        offset = page["next"]["offset"].clone();
+        assert!(citations.len() < 9, "{citations:?}");
+    }
+    citations.sort_by_key(Value::to_string);
+    assert_eq!(citations, ["cache/doc.md#neap-tides", "cache/doc.md#spring-tides", "cache/doc.md#tides"]);
+}
+
+#[test]
 fn filters_leave_out() {
     let tree = tree();
     let total = |arguments: &[&str]| tree.run(&[&["--query", "moon 月"], arguments].concat())["total"].clone();
