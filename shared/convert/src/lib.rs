@@ -17,6 +17,7 @@
 
 mod archive;
 mod kind;
+mod redirect;
 mod title;
 
 use std::{
@@ -25,8 +26,8 @@ use std::{
 };
 
 use ragmaker_document::DocumentText;
-use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched};
-use ragmaker_markdown::{Document, Metadata};
+use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
+use ragmaker_markdown::{Document, Metadata, links};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
 use ragmaker_text::{ByteSource, FILE_TOO_LARGE, NOT_TEXT, Text};
 use ragmaker_tool::{Code, Error};
@@ -34,6 +35,7 @@ use url::Url;
 
 pub use archive::{archive, is_archive};
 pub use kind::DocumentKind;
+pub use redirect::{leads_on, onward};
 
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
@@ -106,17 +108,21 @@ fn converted(name: &str, kind: DocumentKind, source: &ByteSource, base: Option<&
     }
     if kind == DocumentKind::Html {
         let url = base.map_or_else(String::new, Url::to_string);
+        let (text, _) = decode(&bytes, None)?;
         let fetched = Fetched {
             url: if url.is_empty() { name } else { &url },
             base_url: base,
             format: ContentFormat::Html,
-            body: Body::Bytes { bytes: &bytes, content_type: None },
+            body: Body::Text(&text),
             title: &title::of_name(name),
             selected: false,
             fetched_at: "",
             source: None,
         };
-        return fetched.convert();
+        let converted = fetched.convert();
+        let words = converted.as_ref().map_or(0, |document| document.words);
+        let redirect = base.and_then(|url| leads_on(words, || links(&text, url).refresh, url));
+        return redirect.map_or(converted, Err);
     }
     let text = Text::decode(bytes).map_err(|_| NOT_TEXT.error(format!("{name} is not text")))?.text;
     let text = text.replace("\r\n", "\n");
@@ -243,6 +249,18 @@ mod tests {
             let error = read(name, text).unwrap_err();
             assert!(error.is(code), "{name}: {error}");
         }
+    }
+
+    #[test]
+    fn a_page_that_only_leads_on_is_no_document() {
+        let at = |page: &str| {
+            let base = Url::parse("file:///book/old.html").unwrap();
+            let source = ByteSource::Memory(page.as_bytes().to_vec());
+            convert("old.html", DocumentKind::Html, &source, Some(&base))
+        };
+        let error = at("<meta http-equiv=refresh content='0;url=new.html'><p>Redirecting to <a href=new.html>new</a>");
+        assert_eq!(onward(&error.unwrap_err()).unwrap().as_str(), "file:///book/new.html");
+        assert!(at("<meta http-equiv=refresh content='30'><p>The tide is high").is_ok());
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_convert::leads_on;
 use ragmaker_document::{DocumentText, WrongPage, is_headed_login};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
@@ -9,16 +10,10 @@ use ragmaker_text::ByteSource;
 use ragmaker_tool::Error;
 use url::Url;
 
-use crate::{
-    refusal::{PART, challenge_error, refusal},
-    scope::key,
-};
+use crate::refusal::{PART, challenge_error, refusal};
 
 /// The start of an HTML document, after white space and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
-
-/// The detail of the error for a page that has hardly more than a `<meta>` refresh: its target.
-const LEADS_TO: &str = "leads_to";
 
 /// The number of bytes of a file that decide whether it is HTML.
 const START: usize = 64 * 1024;
@@ -101,18 +96,6 @@ pub(crate) struct NoContent {
     pub(crate) may_be_in_browser: bool,
 }
 
-/// The error for the page at `url` if it has hardly more than a `<meta>` refresh to another address.
-fn leads_on(words: usize, links: &Links, url: &Url) -> Option<Error> {
-    let to = links.refresh.as_ref().filter(|to| words < THIN && key(to) != key(url))?;
-    let error = EMPTY_CONTENT.error(format!("the page only leads on to {to}")).remedy("Fetch that address.");
-    Some(error.detail(LEADS_TO, to.as_str()))
-}
-
-/// The address to which the page only leads on, if `error` says so.
-pub(crate) fn onward(error: &Error) -> Option<Url> {
-    Url::parse(error.details().get(LEADS_TO)?.as_str()?).ok()
-}
-
 /// Reads what `response` holds.
 pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     let no_browser = |error: Error| NoContent { error: at(error, &response.url), may_be_in_browser: false };
@@ -173,7 +156,7 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     };
     let converted = fetched.convert();
     let words = converted.as_ref().map_or(0, |document| document.words);
-    if let Some(error) = leads_on(words, &links, &response.url) {
+    if let Some(error) = leads_on(words, || links.refresh.clone(), &response.url) {
         return Err(no_browser(error));
     }
     let mut document = converted.map_err(|error| {

@@ -5,6 +5,7 @@ use std::{fmt, time::Duration};
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
 use ragmaker_browser::{RequestRule, RestrictedSession, Target, Visit};
 use ragmaker_browser_pages::ConvertedPage;
+use ragmaker_convert::onward;
 use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::{
-    content::{Content, ContentKind, onward, read},
+    content::{Content, ContentKind, read},
     redirect::NotFollowed,
 };
 

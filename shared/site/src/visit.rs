@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
 use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{DocumentSource, Listed};
+use ragmaker_convert::onward;
 use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_ingest::{PageResult, PageVerdict};
 use ragmaker_knowledge::{EMPTY_CONTENT, content_hash, title_of};
@@ -13,7 +14,7 @@ use ragmaker_tool::Error;
 use url::Url;
 
 use crate::{
-    content::{Content, ContentKind, onward},
+    content::{Content, ContentKind},
     fetched_urls::FetchedUrls,
     links::PageLinks,
     listing::is_listing,

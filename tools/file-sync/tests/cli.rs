@@ -167,6 +167,7 @@ fn malicious_files_are_rejected() {
     tree.write("docs/broken.pdf", "%PDF-1.7 broken");
     tree.write("docs/picture.docx", "\u{89}PNG");
     tree.write("docs/empty.md", "\n\n");
+    tree.write("docs/old.html", "<meta http-equiv=refresh content='0; url=new/page.html'><p>Redirecting");
     tree.write("docs/pointer.md", "version https://git-lfs.github.com/spec/v1\noid sha256:1\n");
     tree.write("outside.md", "outside");
     tree.write("docs/good.md", "good");
@@ -183,7 +184,11 @@ fn malicious_files_are_rejected() {
     let answer = tree.run(&SYNC);
     assert_eq!(
         (pages(&answer, "added"), &answer["counts"]["failed"], pages(&answer, "refused")),
-        (vec!["good.md".to_owned()], &json!(3), ["bomb.docx", "empty.md", "entity.docx"].map(str::to_owned).to_vec()),
+        (
+            vec!["good.md".to_owned()],
+            &json!(3),
+            ["bomb.docx", "empty.md", "entity.docx", "old.html"].map(str::to_owned).to_vec()
+        ),
         "{answer:#}"
     );
     let reason = |name: &str| {
@@ -197,6 +202,7 @@ fn malicious_files_are_rejected() {
         ("broken.pdf", "PDF_UNREADABLE"),
         ("picture.docx", "NOT_TEXT"),
         ("empty.md", "EMPTY_CONTENT"),
+        ("old.html", "EMPTY_CONTENT"),
         ("pointer.md", "NOT_TEXT"),
     ] {
         assert!(reason(name).starts_with(expected), "{name}: {}", reason(name));
