@@ -294,8 +294,9 @@ pub(super) trait Perform: StepTarget {
                 return Ok(format!("waited until {} {then}", quoted(given)));
             }
             if Instant::now() + limits::STEP_PAUSE >= self.until() {
-                let did_not = if there { "did not show" } else { "did not go" };
-                let error = TIMEOUT.error(format!("{} {did_not} in time", quoted(given)));
+                let did_not = if there { "did not show" } else { "did not disappear" };
+                let awaited = if what == "text" { "the text" } else { "an element for" };
+                let error = TIMEOUT.error(format!("{awaited} {:?} {did_not} in time", quoted(given)));
                 return Err(error.remedy(LONGER).into());
             }
             self.listen(limits::STEP_PAUSE)?;

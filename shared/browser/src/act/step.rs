@@ -110,8 +110,9 @@ impl Step {
         let numbered = list.iter().enumerate();
         numbered
             .map(|(index, step)| {
-                Self::of(step)
-                    .map_err(|reason| wrong(&format!("has a step {}: {reason}", index + 1)).detail("step", index + 1))
+                Self::of(step).map_err(|reason| {
+                    wrong(&format!("has an error in step {}: {reason}", index + 1)).detail("step", index + 1)
+                })
             })
             .collect()
     }
