@@ -39,26 +39,6 @@ pub(crate) fn ranked(
     wanted: &RankingRequest<'_>,
     tokenizer: &mut Tokenizer,
 ) -> Result<SearchResult, IndexError> {
-    let size = wanted.most.saturating_mul(CANDIDATES);
-    let mut found = ranked_within(indexes, wanted, tokenizer, size)?;
-    if found.hits.len() >= wanted.most.min(found.total) {
-        return Ok(found);
-    }
-    if wanted.embedder.is_some() {
-        // Vectors rank a limited number of candidates, and all of them were looked at.
-        found.total = found.hits.len();
-        return Ok(found);
-    }
-    ranked_within(indexes, wanted, tokenizer, usize::MAX)
-}
-
-/// Ranks the chunks, and keeps the best `size` candidates for the hits.
-fn ranked_within(
-    indexes: &[Index],
-    wanted: &RankingRequest<'_>,
-    tokenizer: &mut Tokenizer,
-    size: usize,
-) -> Result<SearchResult, IndexError> {
     let RankingRequest { query, filter, embedder, most } = *wanted;
     let parts: Vec<IndexPart<'_>> = indexes
         .iter()
@@ -67,29 +47,9 @@ fn ranked_within(
         .collect();
     let scores = scored(&parts, query, tokenizer)?;
     let mut texts = Texts::default();
-    let mut best = TopCandidates::new(size.max(if embedder.is_some() { MERGED } else { BEST }));
-    let narrows = filter.matches.is_some() || filter.since.is_some();
-    let narrows = narrows || !query.phrases.is_empty() || !query.without.is_empty();
-    let mut narrowed = |mut own: Vec<Candidate>, best: &mut TopCandidates, texts: &mut Texts| {
-        narrow(&mut own, &parts, query, tokenizer, filter, texts)?;
-        for one in own {
-            best.add(one);
-        }
-        Ok::<_, IndexError>(())
-    };
-    for (number, scores) in scores.iter().enumerate() {
-        let scores = scores.iter().enumerate().filter(|(_, (_, held))| *held != 0);
-        let candidates = scores.map(|(chunk, (score, held))| Candidate {
-            score: *score,
-            held: *held,
-            ..Candidate::at(number as u32, chunk as u32)
-        });
-        if narrows {
-            narrowed(candidates.collect(), &mut best, &mut texts)?;
-        } else {
-            candidates.for_each(|one| best.add(one));
-        }
-    }
+    let size = most.saturating_mul(CANDIDATES);
+    let least = if embedder.is_some() { MERGED } else { BEST };
+    let best = best_by_terms(&parts, &scores, wanted, tokenizer, &mut texts, size.max(least))?;
     let mut total = best.total();
     let mut found = best.sorted();
     // Vectors do not prove that the words of the query occur.
@@ -103,7 +63,11 @@ fn ranked_within(
                 let failure = near.complete(&parts, &found, &mut texts)?;
                 let mut best = TopCandidates::new(size.max(MERGED));
                 for number in 0..parts.len() {
-                    narrowed(near.candidates(&parts, number), &mut best, &mut texts)?;
+                    let mut own = near.candidates(&parts, number);
+                    narrow(&mut own, &parts, query, tokenizer, filter, &mut texts)?;
+                    for one in own {
+                        best.add(one);
+                    }
                 }
                 let mut nearest = best.sorted();
                 for one in &mut nearest {
@@ -115,11 +79,53 @@ fn ranked_within(
             }
         });
     }
-    let (hits, repeated) = distinct(&found, most, &parts, &mut texts)?;
+    let (mut hits, mut repeated) = distinct(&found, most, &parts, &mut texts)?;
+    if hits.len() < most && embedder.is_none() && found.len() < total {
+        // Most of the best candidates repeat others: all are compared.
+        let all = best_by_terms(&parts, &scores, wanted, tokenizer, &mut texts, usize::MAX)?.sorted();
+        (hits, repeated) = distinct(&all, most, &parts, &mut texts)?;
+    }
     total -= repeated;
+    if hits.len() < most {
+        // Vectors rank a limited number of candidates, and all of them were compared.
+        total = hits.len();
+    }
     let documents = parts.iter().map(|part| part.segment.documents()).sum();
     let outside = indexes.iter().map(|index| index.outside).collect();
     Ok(SearchResult { hits, total, coverage, documents, outside, nearness })
+}
+
+/// The best `size` chunks by the `scores` of their terms that neither the query nor the filter excludes.
+fn best_by_terms(
+    parts: &[IndexPart<'_>],
+    scores: &[Vec<(f32, u64)>],
+    wanted: &RankingRequest<'_>,
+    tokenizer: &mut Tokenizer,
+    texts: &mut Texts,
+    size: usize,
+) -> Result<TopCandidates, IndexError> {
+    let RankingRequest { query, filter, .. } = *wanted;
+    let is_narrowed = filter.matches.is_some() || filter.since.is_some();
+    let is_narrowed = is_narrowed || !query.phrases.is_empty() || !query.without.is_empty();
+    let mut best = TopCandidates::new(size);
+    for (number, scores) in scores.iter().enumerate() {
+        let scores = scores.iter().enumerate().filter(|(_, (_, held))| *held != 0);
+        let candidates = scores.map(|(chunk, (score, held))| Candidate {
+            score: *score,
+            held: *held,
+            ..Candidate::at(number as u32, chunk as u32)
+        });
+        if is_narrowed {
+            let mut own = candidates.collect();
+            narrow(&mut own, parts, query, tokenizer, filter, texts)?;
+            for one in own {
+                best.add(one);
+            }
+        } else {
+            candidates.for_each(|one| best.add(one));
+        }
+    }
+    Ok(best)
 }
 
 /// For each segment, the score of every chunk and the terms of the query that it contains.
