@@ -59,7 +59,7 @@ struct PageSnapshots {
 
 /// A look at a page, compared with an earlier one.
 pub(crate) struct Comparison {
-    /// For each node whether it is listed, if it is in the part of the page that is looked at.
+    /// For each node whether it is listed, if it is in the requested part of the page.
     pub(crate) listed: Vec<bool>,
     /// The changes, if they were asked for.
     pub(crate) changes: Option<LookChanges>,

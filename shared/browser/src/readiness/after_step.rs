@@ -23,7 +23,7 @@ impl PageAfterStep {
     /// Reads the answer of the page script; null stands for a document that is being replaced.
     pub(crate) fn of(answer: &Value) -> Self {
         let number = |name: &str| answer[name].as_f64().unwrap_or_default();
-        let text = if answer["sparse"] == true { TextDensity::Sparse } else { TextDensity::Dense };
+        let text = TextDensity::of(answer);
         let is_due = number("timers") > 0.0 || (number("redirects") > 0.0 && text == TextDensity::Sparse);
         Self { text, is_complete: answer["ready"] == "complete", is_due, quiet: number("quiet") }
     }

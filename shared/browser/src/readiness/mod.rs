@@ -146,11 +146,6 @@ impl ScriptAnswer {
     fn says(&self, fact: &str) -> bool {
         self.facts[fact] == true
     }
-
-    /// The amount of text.
-    fn text(&self) -> TextDensity {
-        if self.says("sparse") { TextDensity::Sparse } else { TextDensity::Dense }
-    }
 }
 
 /// The wait for the page in one tab.
@@ -210,7 +205,7 @@ impl Readiness<'_> {
             if ready == Some(Ready::Idle) {
                 self.wait_for_load(&look)?;
             }
-            let text = look.text();
+            let text = TextDensity::of(&look.facts);
             let network = self.network().state(text);
             if matches!(ready, Some(Ready::Idle | Ready::Content)) && network == NetworkState::Busy && !capped {
                 self.wait_for_network(text, times.cap)?;
@@ -438,8 +433,8 @@ mod tests {
     fn the_answer_of_the_page_script_is_parsed() {
         let look = ScriptAnswer::of(json!(["idle", {"sparse": true, "refreshes": false}, "text"]));
         assert_eq!((look.state, &look.content), (Some(State::Idle), &json!("text")));
-        assert!(look.text() == TextDensity::Sparse && !look.says("refreshes"));
-        assert_eq!(ScriptAnswer::of(json!(["wait"])).text(), TextDensity::Dense);
+        assert!(TextDensity::of(&look.facts) == TextDensity::Sparse && !look.says("refreshes"));
+        assert_eq!(TextDensity::of(&ScriptAnswer::of(json!(["wait"])).facts), TextDensity::Dense);
         let look = ScriptAnswer::of(json!(["wait"]));
         assert_eq!((look.state, &look.facts), (Some(State::Wait), &Value::Null));
         assert_eq!(ScriptAnswer::of(json!(["bad-content-selector"])).state, Some(State::BadContentSelector));

@@ -251,7 +251,7 @@ impl WebDriverVisit<'_> {
                 Some(net_error) => Err(navigation_failed(self.url.as_str(), net_error).into()),
                 None => Err(self.failure(CommandError::Failed(failed))),
             },
-            // What has come by then is looked at.
+            // What has arrived by then is examined.
             Err(CommandError::Late) if Instant::now() < self.deadline => Ok(()),
             Err(error) => Err(self.failure(error)),
         }

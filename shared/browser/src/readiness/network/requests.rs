@@ -38,6 +38,13 @@ pub(crate) enum TextDensity {
     Sparse,
 }
 
+impl TextDensity {
+    /// Reads it from the facts of the page script.
+    pub(crate) fn of(facts: &Value) -> Self {
+        if facts["sparse"] == true { Self::Sparse } else { Self::Dense }
+    }
+}
+
 /// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestKind {
