@@ -309,7 +309,7 @@ fn a_title_of_a_knowledge_base_is_kept() {
 }
 
 #[test]
-fn a_page_that_only_leads_on_is_followed_and_not_saved() {
+fn a_page_that_only_redirects_is_followed_and_not_saved() {
     let (project, site) = (Project::new(), Section::without_waits());
     let (url, prefix) = (site.url("/docs/onward"), site.url("/docs/"));
     let page = project.tool("http-fetch").args(["--url", &url, "--browser", "never"]).run();

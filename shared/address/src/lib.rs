@@ -23,4 +23,4 @@ mod same;
 pub use allowed::{DOMAIN_NOT_ALLOWED, Domains, ERRORS, MAX_BYTES, URL_NOT_ALLOWED, check, parse};
 pub use network::{ADDRESS_NOT_ALLOWED, Network, is_public, refused};
 pub use pattern::Pattern;
-pub use same::{canonical, same_page, same_site, without_credentials};
+pub use same::{canonical, page_key, same_page, same_site, without_credentials};

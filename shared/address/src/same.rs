@@ -10,6 +10,14 @@ pub fn canonical(url: &Url) -> String {
     normalized(without_fragment(without_credentials(url).as_str()))
 }
 
+/// The address that identifies what a plain request for `url` gets: [`canonical`], and without the fragment of an
+/// application too, because no fragment is sent.
+pub fn page_key(url: &Url) -> String {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    canonical(&url)
+}
+
 /// `url` without the user name and the password of an http or https address: they belong to who asks, and not into a
 /// knowledge base or a report. In other addresses, as those of ssh, the user is a part of the place.
 pub fn without_credentials(url: &Url) -> Cow<'_, Url> {
@@ -111,6 +119,7 @@ mod tests {
         assert!(same_page(&url("https://x.example/%7Ea#x"), &url("https://X.example:443/~a")));
         assert!(!same_page(&url("https://x.example/a#/1"), &url("https://x.example/a#/2")));
         assert!(!same_page(&url("https://x.example/a"), &url("https://x.example/a?b")));
+        assert_eq!(page_key(&url("https://x.example/%7ea#/users/1")), "https://x.example/~a");
     }
 
     #[test]

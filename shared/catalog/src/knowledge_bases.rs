@@ -13,7 +13,7 @@ use crate::{Access, CATALOG_NOT_FOUND, Catalog};
 
 /// The number of folder levels below a root that are searched.
 const DEPTH: usize = 3;
-/// The maximum number of folders that are looked at.
+/// The maximum number of folders that are searched.
 const FOLDERS: usize = 10_000;
 /// Folders that programs fill with files and that are never knowledge bases.
 const SKIPPED: [&str; 2] = ["node_modules", "target"];

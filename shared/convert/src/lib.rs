@@ -35,7 +35,7 @@ use url::Url;
 
 pub use archive::{archive, is_archive};
 pub use kind::DocumentKind;
-pub use redirect::{leads_on, onward};
+pub use redirect::{redirect_error, redirect_target};
 
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
@@ -121,7 +121,7 @@ fn converted(name: &str, kind: DocumentKind, source: &ByteSource, base: Option<&
         };
         let converted = fetched.convert();
         let words = converted.as_ref().map_or(0, |document| document.words);
-        let redirect = base.and_then(|url| leads_on(words, || links(&text, url).refresh, url));
+        let redirect = base.and_then(|url| redirect_error(words, || links(&text, url).refresh, url));
         return redirect.map_or(converted, Err);
     }
     let text = Text::decode(bytes).map_err(|_| NOT_TEXT.error(format!("{name} is not text")))?.text;
@@ -252,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_only_leads_on_is_no_document() {
+    fn a_page_that_only_redirects_is_no_document() {
         let at = |page: &str| {
             let base = Url::parse("file:///book/old.html").unwrap();
             let source = ByteSource::Memory(page.as_bytes().to_vec());
             convert("old.html", DocumentKind::Html, &source, Some(&base))
         };
         let error = at("<meta http-equiv=refresh content='0;url=new.html'><p>Redirecting to <a href=new.html>new</a>");
-        assert_eq!(onward(&error.unwrap_err()).unwrap().as_str(), "file:///book/new.html");
+        assert_eq!(redirect_target(&error.unwrap_err()).unwrap().as_str(), "file:///book/new.html");
         assert!(at("<meta http-equiv=refresh content='30'><p>The tide is high").is_ok());
     }
 

@@ -1,6 +1,6 @@
-//! Pages that only lead on to another address, as sites and documentation generators leave them at old addresses.
+//! Pages that only redirect to another address, as sites and documentation generators leave them at old addresses.
 
-use ragmaker_address::same_page;
+use ragmaker_address::page_key;
 use ragmaker_knowledge::EMPTY_CONTENT;
 use ragmaker_tool::Error;
 use url::Url;
@@ -9,27 +9,22 @@ use url::Url;
 const CONTENT: usize = 25;
 
 /// The detail of the error that has the other address.
-const LEADS_TO: &str = "leads_to";
+const REDIRECTS_TO: &str = "redirects_to";
 
 /// The error for the page at `url` if it has hardly more than a `<meta>` refresh to another address. `words` is the number
 /// of those of its content; `refresh` is asked for the target if they are few.
-pub fn leads_on(words: usize, refresh: impl FnOnce() -> Option<Url>, url: &Url) -> Option<Error> {
+pub fn redirect_error(words: usize, refresh: impl FnOnce() -> Option<Url>, url: &Url) -> Option<Error> {
     if words >= CONTENT {
         return None;
     }
-    let without_fragment = |url: &Url| {
-        let mut url = url.clone();
-        url.set_fragment(None);
-        url
-    };
-    let to = refresh().filter(|to| !same_page(&without_fragment(to), &without_fragment(url)))?;
-    let error = EMPTY_CONTENT.error(format!("the page only leads on to {to}")).remedy("Fetch that address.");
-    Some(error.detail(LEADS_TO, to.as_str()))
+    let to = refresh().filter(|to| page_key(to) != page_key(url))?;
+    let error = EMPTY_CONTENT.error(format!("the page only redirects to {to}")).remedy("Fetch that address.");
+    Some(error.detail(REDIRECTS_TO, to.as_str()))
 }
 
-/// The address to which the page only leads on, if `error` is that of [`leads_on`].
-pub fn onward(error: &Error) -> Option<Url> {
-    Url::parse(error.details().get(LEADS_TO)?.as_str()?).ok()
+/// The address to which the page only redirects, if `error` is that of [`redirect_error`].
+pub fn redirect_target(error: &Error) -> Option<Url> {
+    Url::parse(error.details().get(REDIRECTS_TO)?.as_str()?).ok()
 }
 
 #[cfg(test)]
@@ -39,17 +34,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_of_few_words_with_a_refresh_leads_on() {
+    fn a_page_of_few_words_with_a_refresh_redirects() {
         let url = Url::parse("https://x.example/docs/old.html").unwrap();
         let to = |words, target: &str| {
             let page = format!("<meta http-equiv=refresh content='0; url={target}'><p>Redirecting");
-            leads_on(words, || links(&page, &url).refresh, &url).and_then(|error| onward(&error)).map(String::from)
+            redirect_error(words, || links(&page, &url).refresh, &url)
+                .and_then(|error| redirect_target(&error))
+                .map(String::from)
         };
         assert_eq!(to(1, "new/a.html#b").unwrap(), "https://x.example/docs/new/a.html#b");
         assert_eq!(to(CONTENT, "new.html"), None);
         // A page that loads itself again.
         assert_eq!((to(1, "old.html"), to(1, "#a")), (None, None));
-        assert!(leads_on(1, || None, &url).is_none());
-        assert_eq!(onward(&EMPTY_CONTENT.error("the page has no text")), None);
+        assert!(redirect_error(1, || None, &url).is_none());
+        assert_eq!(redirect_target(&EMPTY_CONTENT.error("the page has no text")), None);
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct IgnoredTree {
     for_all: Option<Gitignore>,
     /// The only path to check, if there is only one.
     only: Option<String>,
-    /// The directories that were looked at.
+    /// The directories whose ignore files were read.
     directories: RwLock<HashMap<OsString, Arc<Directory>>>,
 }
 

@@ -18,7 +18,7 @@ pub const IGNORE_FILES: [&str; 4] = [".gitignore", ".ignore", ".geminiignore", "
 /// The maximum number of ignore files of a directory, including that of a repository.
 pub(crate) const KINDS: usize = IGNORE_FILES.len() + 1;
 
-/// The largest ignore file that is looked at (1 MiB).
+/// The largest ignore file that is read (1 MiB).
 const MAX_SIZE: u64 = 1 << 20;
 
 /// An ignore file with its content.

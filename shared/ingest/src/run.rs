@@ -314,7 +314,7 @@ impl Run {
         self.pages.iter().for_each(|page| counts.add(page.verdict));
         let mut pages = self.pages;
         pages.retain(|page| page.verdict != PageVerdict::Unchanged);
-        // Where not all of them fit, what has to be looked at comes first.
+        // Where not all of them fit, what needs attention comes first.
         pages.sort_by_key(|page| match page.verdict {
             PageVerdict::Failed => 0,
             PageVerdict::Refused => 1,

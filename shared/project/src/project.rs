@@ -266,7 +266,7 @@ fn working_directory() -> Option<PathBuf> {
 /// the result is the root of the file system.
 fn nearest_to_deleted_cwd() -> Option<PathBuf> {
     let was = std::fs::read_link("/proc/self/cwd").unwrap_or_else(|_| PathBuf::from("/"));
-    // The kernel adds " (deleted)" to the last name, which is not looked at.
+    // The kernel adds " (deleted)" to the last name, which is not examined.
     was.ancestors().skip(1).chain([Path::new("/")]).find_map(|directory| ragmaker_fs::canonicalize(directory).ok())
 }
 

@@ -1,7 +1,7 @@
 //! The content of a response, as text and as Markdown.
 
 use ragmaker_address::codes::NOT_A_PAGE;
-use ragmaker_convert::leads_on;
+use ragmaker_convert::redirect_error;
 use ragmaker_document::{DocumentText, WrongPage, is_headed_login};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
@@ -156,7 +156,7 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
     };
     let converted = fetched.convert();
     let words = converted.as_ref().map_or(0, |document| document.words);
-    if let Some(error) = leads_on(words, || links.refresh.clone(), &response.url) {
+    if let Some(error) = redirect_error(words, || links.refresh.clone(), &response.url) {
         return Err(no_browser(error));
     }
     let mut document = converted.map_err(|error| {

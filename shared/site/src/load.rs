@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use ragmaker_address::codes::{BOT_DETECTED, LOGIN_REQUIRED};
 use ragmaker_browser::{RequestRule, RestrictedSession, Target, Visit};
 use ragmaker_browser_pages::ConvertedPage;
-use ragmaker_convert::onward;
+use ragmaker_convert::redirect_target;
 use ragmaker_http::{Client, GetRequest, Response};
 use ragmaker_markdown::links;
 use ragmaker_tool::{Error, Invocation, JsonSchema};
@@ -25,8 +25,8 @@ pub(crate) const HTML_FIRST: &str = "text/html, application/xhtml+xml;q=0.9, */*
 /// Fewer words of the publisher's Markdown than these are compared with the page.
 const SHORT: usize = 60;
 
-/// The maximum number of pages in a row that only lead on.
-const ONWARD: usize = 5;
+/// The maximum number of pages in a row that only redirect.
+const REDIRECT_PAGES: usize = 5;
 
 /// The time limit of the browser for a page.
 const BROWSER_TIME: Duration = Duration::from_secs(30);
@@ -150,7 +150,7 @@ pub(crate) fn load(
     }
 }
 
-/// The page at `url`, or the one to which it only leads on: of a publisher's Markdown that is short and of the page
+/// The page at `url`, or the one to which it only redirects: of a publisher's Markdown that is short and of the page
 /// itself, the one with more words.
 ///
 /// # Errors
@@ -158,9 +158,9 @@ pub(crate) fn load(
 /// Those of [`Client::get`], and the reason for which the response has no content to keep.
 pub fn open(url: &Url, client: &Client, browser: Option<&Browser>) -> Result<Loaded, Error> {
     let mut at = url.clone();
-    for _ in 0..ONWARD {
+    for _ in 0..REDIRECT_PAGES {
         match open_at(&at, client, browser) {
-            Err(error) if let Some(to) = onward(&error) => at = to,
+            Err(error) if let Some(to) = redirect_target(&error) => at = to,
             loaded => return loaded,
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_only_leads_on_is_followed_for_a_few_steps() {
+    fn a_page_that_only_redirects_is_followed_for_a_few_steps() {
         let url = serve(|target, _| {
             let body = match target {
                 "/end" => format!("<title>End</title><p>{}", words(80)),

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
+use ragmaker_address::page_key;
 use ragmaker_http::{Client, GetRequest};
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::Serialize;
 use url::Url;
 
-use crate::{content::read, load::HTML_FIRST, redirect::Reach, scope::key, section::SectionRequest, seeds, site::Site};
+use crate::{content::read, load::HTML_FIRST, redirect::Reach, section::SectionRequest, seeds, site::Site};
 
 /// An address.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -44,7 +45,7 @@ pub fn plan(wanted: &SectionRequest<'_>, client: &Client) -> Result<Vec<Planned>
     }
     let (mut seen, mut pages, mut kept) = (HashSet::new(), vec![], 0);
     for (url, why) in named {
-        let url_key = key(&url);
+        let url_key = page_key(&url);
         if !seen.insert(url_key.clone()) {
             continue;
         }

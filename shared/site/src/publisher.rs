@@ -6,6 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ragmaker_address::page_key;
 use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_markdown::Links;
 use url::Url;
@@ -15,7 +16,7 @@ use crate::{
     load::MARKDOWN_FIRST,
     redirect::{NotFollowed, Reach},
     relations::link_header,
-    scope::{Scope, ending, is_markdown, key},
+    scope::{Scope, ending, is_markdown},
     site::Site,
     soft_404::SoftNotFound,
 };
@@ -150,7 +151,7 @@ pub(crate) fn better(
     if page.kind != ContentKind::Html {
         return None;
     }
-    let is_other = |at: &Url| key(at) != key(&response.url) && places.may_ask(at);
+    let is_other = |at: &Url| page_key(at) != page_key(&response.url) && places.may_ask(at);
     let take = |at: &Url| {
         let found = places.markdown_at(at, MARKDOWN_FIRST)?;
         is_fuller(found.0.document.words, page.document.words).then_some(found)

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use ragmaker_address::page_key;
 use ragmaker_catalog::DocumentSource;
 use ragmaker_http::{Client, Limits};
 use ragmaker_ingest::{PageResult, PageVerdict, Run, Store};
@@ -10,7 +11,7 @@ use url::Url;
 
 use crate::{
     load::{Browser, UseBrowser},
-    scope::{Scope, key},
+    scope::Scope,
     section::{SectionRequest, refetch},
     site::Site,
 };
@@ -38,7 +39,7 @@ impl Refetch<'_> {
     pub fn refresh<'s>(&self, store: Store<'s>, mut run: Run) -> Result<(Store<'s>, Run), Error> {
         let mut sites: BTreeMap<String, Sections> = BTreeMap::new();
         for text in self.urls {
-            if let Some(url) = Url::parse(text).ok().filter(|url| key(url) == *text) {
+            if let Some(url) = Url::parse(text).ok().filter(|url| page_key(url) == *text) {
                 let source = store.known(text).and_then(|listed| listed.source.clone());
                 let section = source.and_then(|source| match source {
                     DocumentSource::Http { section, .. } => section,
@@ -64,7 +65,7 @@ impl Refetch<'_> {
             Ok(site) => site,
             Err(error) => {
                 for url in sections.values().flatten() {
-                    run.end(PageResult::failed(key(url), &error), ())?;
+                    run.end(PageResult::failed(page_key(url), &error), ())?;
                 }
                 return Ok((store, run));
             }

@@ -117,13 +117,6 @@ pub(crate) fn is_markdown(url: &Url) -> bool {
     ending(url).eq_ignore_ascii_case("md")
 }
 
-/// The address that identifies a page for a plain request: no fragment is sent.
-pub(crate) fn key(url: &Url) -> String {
-    let mut url = url.clone();
-    url.set_fragment(None);
-    ragmaker_address::canonical(&url)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

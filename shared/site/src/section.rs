@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_address::codes::HTTP_ERROR;
+use ragmaker_address::{codes::HTTP_ERROR, page_key};
 use ragmaker_catalog::{Catalog, Header, Listed};
 use ragmaker_http::Client;
 use ragmaker_ingest::{Counts, PageResult, PageVerdict, Run, Store, Summary};
@@ -25,7 +25,7 @@ use crate::{
     links::{PageLinks, SectionLinks},
     load::Browser,
     publisher::SharedStatistics,
-    scope::{Scope, key},
+    scope::Scope,
     seeds::{self, as_folder},
     site::Site,
     soft_404::SoftNotFound,
@@ -130,13 +130,13 @@ pub fn fetch(
         Err(error) if error.is_not_allowed() => return Err(error),
         Err(error) => {
             // Nothing is known of a site that cannot be reached, and what an interrupted run has found stays.
-            run.suspend(PageResult::failed(key(wanted.start), &error));
+            run.suspend(PageResult::failed(page_key(wanted.start), &error));
             return ended(run, 0, Some(error));
         }
     };
     let earlier: Vec<JournalEntry> = run.earlier();
     if let Some(failure) = site.failure().filter(|_| !earlier.is_empty()) {
-        run.suspend(PageResult::new(key(wanted.start), PageVerdict::Failed, failure.clone()));
+        run.suspend(PageResult::new(page_key(wanted.start), PageVerdict::Failed, failure.clone()));
         return ended(run, 0, Some(HTTP_ERROR.error(failure)));
     }
     let mut state = CrawlState::new(store, run);
@@ -160,10 +160,10 @@ pub fn fetch(
         return Err(error);
     }
     store.finish()?;
-    let title = store.known(&key(wanted.start)).and_then(|listed| listed.title.clone());
+    let title = store.known(&page_key(wanted.start)).and_then(|listed| listed.title.clone());
     links.take_over(&earlier.unwrap_or_default(), |url| store.known(url).is_some());
     run.store_state(&links)?;
-    let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&key(url))).count();
+    let left = queue.iter().chain(&later).filter(|(url, _)| !done.has(&page_key(url))).count();
     // The report is there even if the catalog cannot be changed.
     let fetched = ended(run, left, start_error)?;
     name_after(wanted, title, catalog)?;
@@ -212,9 +212,9 @@ fn all<'s>(
     earlier: Option<SectionLinks>,
     state: CrawlState<'s>,
 ) -> (CrawlState<'s>, Option<SectionLinks>) {
-    let mut given = vec![key(wanted.scope.prefix()), key(&as_folder(wanted.scope.prefix()))];
+    let mut given = vec![page_key(wanted.scope.prefix()), page_key(&as_folder(wanted.scope.prefix()))];
     if earlier.is_some() {
-        given.push(key(wanted.start));
+        given.push(page_key(wanted.start));
     }
     let context = Context {
         site,
@@ -253,11 +253,11 @@ pub(crate) fn refetch<'s>(
     for _ in 0..2 {
         let ended: HashSet<&str> = run.pages().iter().map(|page| page.url.as_str()).collect();
         let left: Vec<(Url, u32)> =
-            urls.iter().filter(|url| !ended.contains(key(url).as_str())).map(|url| (url.clone(), 0)).collect();
+            urls.iter().filter(|url| !ended.contains(page_key(url).as_str())).map(|url| (url.clone(), 0)).collect();
         if left.is_empty() {
             break;
         }
-        let seen = left.iter().map(|(url, _)| key(url)).collect();
+        let seen = left.iter().map(|(url, _)| page_key(url)).collect();
         let begun = CrawlState { queue: left.into(), seen, ..CrawlState::new(store, run) };
         let (ended, _) = all(wanted, site, &missing, browser, None, begun);
         if let Some(error) = ended.error {
@@ -301,7 +301,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
                 let is_full = state.run.pages().len() + state.busy >= wanted.max_pages;
                 if let Some((url, depth)) = if is_full { None } else { state.next() } {
                     state.busy += 1;
-                    let known = state.store.known(&key(&url)).cloned();
+                    let known = state.store.known(&page_key(&url)).cloned();
                     let has_file = known.as_ref().is_some_and(|listed| state.store.file_of(listed).is_some());
                     break (url, depth, known, has_file);
                 }
@@ -313,14 +313,14 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         };
         if section.is_down() {
             let mut state = section.state();
-            state.run.suspend(PageResult::new(key(&url), PageVerdict::Failed, "the site does not answer"));
+            state.run.suspend(PageResult::new(page_key(&url), PageVerdict::Failed, "the site does not answer"));
             state.busy -= 1;
             drop(state);
             section.changed.notify_all();
             continue;
         }
         let known = known.as_ref().map(|listed| {
-            let links = if has_file { section.links_of(&key(&url), listed) } else { None };
+            let links = if has_file { section.links_of(&page_key(&url), listed) } else { None };
             Known { listed, links }
         });
         let visited = visit(&url, known.as_ref(), &section.context);
@@ -330,7 +330,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         }
         for index in visited.links.indexes.iter().filter(|_| wanted.depth.is_none()) {
             // It is asked for once, as any page is.
-            let is_new = section.state().seen.insert(key(index));
+            let is_new = section.state().seen.insert(page_key(index));
             if is_new {
                 let listed = seeds::in_llms_txt(index, section.context.site).unwrap_or_default();
                 found.extend(listed.into_iter().map(|to| (to, 0)));
@@ -338,7 +338,7 @@ fn work(wanted: &SectionRequest<'_>, section: &Section<'_, '_>) {
         }
         let mut state = section.state();
         let found = state.enqueue(found, section.context.scope);
-        if key(&url) == key(wanted.start) {
+        if page_key(&url) == page_key(wanted.start) {
             state.start_is_noindex = visited.links.is_noindex;
             state.start_error = visited.error.clone().or_else(|| start_refusal(&visited));
         }

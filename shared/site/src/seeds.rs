@@ -2,11 +2,12 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use ragmaker_address::page_key;
 use ragmaker_http::{GetRequest, unzip};
 use ragmaker_knowledge::decode;
 use url::Url;
 
-use crate::{content::is_html, redirect::Reach, relations::markdown_links, scope::key, site::Site, sitemap::Sitemap};
+use crate::{content::is_html, redirect::Reach, relations::markdown_links, site::Site, sitemap::Sitemap};
 
 /// The maximum number of sitemaps that are read.
 const SITEMAPS: usize = 200;
@@ -26,7 +27,7 @@ pub(crate) fn of_sitemaps(prefix: &Url, site: &Site<'_>) -> Vec<Url> {
     let mut queue: VecDeque<(Url, u32)> = first.into_iter().map(|at| (at, 0)).collect();
     let (mut seen, mut found) = (HashSet::new(), vec![]);
     while let Some((at, depth)) = queue.pop_front() {
-        if seen.len() >= SITEMAPS || !seen.insert(key(&at)) {
+        if seen.len() >= SITEMAPS || !seen.insert(page_key(&at)) {
             continue;
         }
         let get = GetRequest { url: &at, accept: "application/xml, text/xml;q=0.9, */*;q=0.5", headers: &[] };

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, sync::OnceLock};
 
+use ragmaker_address::page_key;
 use ragmaker_http::GetRequest;
 use ragmaker_knowledge::content_hash;
 use ragmaker_markdown::Document;
@@ -11,7 +12,7 @@ use crate::{
     content::read,
     load::{HTML_FIRST, MARKDOWN_FIRST},
     redirect::Reach,
-    scope::{Scope, key},
+    scope::Scope,
     site::Site,
 };
 
@@ -79,7 +80,7 @@ impl MissingPages {
             let Some((response, at)) = ask(&hash[..8]) else { continue };
             // A redirect that only changes the form of the address, such as by a slash at its end, leads nowhere.
             if !response.steps.is_empty() && !response.url.path().contains(NONE) {
-                pages.0.push(MissingPage { leads_to: Some(key(&response.url)), ..MissingPage::default() });
+                pages.0.push(MissingPage { leads_to: Some(page_key(&response.url)), ..MissingPage::default() });
                 continue;
             }
             let Ok(first) = read(&response) else { continue };
@@ -116,7 +117,7 @@ impl MissingPage {
 
     fn is(&self, document: &Document, url: &Url, redirected: Option<&Url>) -> bool {
         if let Some(leads_to) = &self.leads_to {
-            return redirected.is_some_and(|to| *leads_to == key(to));
+            return redirected.is_some_and(|to| *leads_to == page_key(to));
         }
         let own = words(document, url);
         let (shared, template) = (common(&own, &self.words), count(&self.words));

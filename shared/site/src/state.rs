@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use ragmaker_address::page_key;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_ingest::{DocumentKey, PageResult, PageVerdict, Run, Store};
 use ragmaker_knowledge::{content_hash, title_of};
@@ -18,7 +19,7 @@ use crate::{
     fetched_urls::FetchedUrls,
     links::SectionLinks,
     load::LoadMethod,
-    scope::{Scope, is_markdown, key},
+    scope::{Scope, is_markdown},
     visit::{VisitOutcome, Visited},
 };
 
@@ -99,7 +100,7 @@ impl<'a> CrawlState<'a> {
 
     /// Queues `url`, which the caller gave or which is of the section, unless it was found before.
     pub(crate) fn enqueue_given(&mut self, url: Url, depth: u32) -> Option<(Url, u32)> {
-        if !self.seen.insert(key(&url)) {
+        if !self.seen.insert(page_key(&url)) {
             return None;
         }
         let queue = if is_markdown(&url) { &mut self.later } else { &mut self.queue };
@@ -120,7 +121,7 @@ impl<'a> CrawlState<'a> {
                 None => self.later.pop_front()?,
             };
             let is_form = || forms(&url).iter().any(|form| self.seen.contains(form));
-            if !self.done.has(&key(&url)) && !is_form() {
+            if !self.done.has(&page_key(&url)) && !is_form() {
                 return Some((url, depth));
             }
         }
@@ -172,7 +173,7 @@ impl<'a> CrawlState<'a> {
 
     /// Records the result of the visit to `url`.
     pub(crate) fn end(&mut self, url: &Url, visited: Visited, found: Vec<(Url, u32)>) -> Result<(), Error> {
-        let own = key(url);
+        let own = page_key(url);
         self.unreachable = if visited.unreachable { self.unreachable + 1 } else { 0 };
         let links = visited.links;
         let mut done = visited.also;
@@ -252,7 +253,7 @@ fn forms(url: &Url) -> Vec<String> {
     let form = |path: String| {
         let mut url = url.clone();
         url.set_path(&path);
-        key(&url)
+        page_key(&url)
     };
     paths.into_iter().flatten().map(form).collect()
 }
@@ -266,7 +267,7 @@ mod tests {
         let forms = |url: &str| forms(&Url::parse(url).unwrap());
         assert_eq!(forms("https://a.example/b.md"), ["https://a.example/b", "https://a.example/b.html"]);
         let of_folder = forms("https://a.example/b/index.html.md");
-        assert!(of_folder.contains(&key(&Url::parse("https://a.example/b/").unwrap())), "{of_folder:?}");
+        assert!(of_folder.contains(&page_key(&Url::parse("https://a.example/b/").unwrap())), "{of_folder:?}");
         assert!(forms("https://a.example/b.html").is_empty());
     }
 }

@@ -2,10 +2,13 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
+use ragmaker_address::{
+    codes::{HTTP_ERROR, NOT_A_PAGE},
+    page_key,
+};
 use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{DocumentSource, Listed};
-use ragmaker_convert::onward;
+use ragmaker_convert::redirect_target;
 use ragmaker_http::{GetRequest, Response, Step};
 use ragmaker_ingest::{PageResult, PageVerdict};
 use ragmaker_knowledge::{EMPTY_CONTENT, content_hash, title_of};
@@ -22,7 +25,7 @@ use crate::{
     publisher::{MarkdownVariant, Places, SharedStatistics, VariantStatistics, better, is_fuller, is_of},
     redirect::{NotFollowed, Reach},
     relations::markdown_links,
-    scope::{Scope, key},
+    scope::Scope,
     site::{Site, may_be_down},
     soft_404::SoftNotFound,
 };
@@ -63,7 +66,7 @@ impl Context<'_> {
     }
 
     fn is_given(&self, url: &Url) -> bool {
-        self.given.contains(&key(url))
+        self.given.contains(&page_key(url))
     }
 
     fn statistics(&self) -> MutexGuard<'_, VariantStatistics> {
@@ -131,7 +134,7 @@ impl Known<'_> {
 
     /// Whether `document`, the page at `url`, has the text of the document that is known.
     fn has_text_of(&self, document: &Document, url: &Url) -> bool {
-        let hash = content_hash(&title_of(document, &key(url)), &document.markdown);
+        let hash = content_hash(&title_of(document, &page_key(url)), &document.markdown);
         self.listed.content_hash.as_ref() == Some(&hash)
     }
 
@@ -149,7 +152,7 @@ impl Known<'_> {
 
 /// Visits the page at `url`, of which the knowledge base has `known`.
 pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> Visited {
-    let own = key(url);
+    let own = page_key(url);
     // What is only read for its links is not compared.
     let known = known.filter(|_| run.scope.refusal(url).is_none());
     if let Some(reason) = run.site.failure() {
@@ -171,7 +174,7 @@ pub(crate) fn visit(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>) -> 
     }
     // A document is compared with what it was made from.
     let accepts_markdown = match known.filter(|known| known.listed.content_hash.is_some()) {
-        Some(known) => known.from().is_some_and(|from| key(&from) == own),
+        Some(known) => known.from().is_some_and(|from| page_key(&from) == own),
         None => run.statistics().tries(MarkdownVariant::Accept),
     };
     let accept = if accepts_markdown { MARKDOWN_FIRST } else { HTML_FIRST };
@@ -217,7 +220,7 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
         return Revisit::Unknown;
     }
     // The Markdown at the page's own address has the links of the page.
-    let is_own = key(&from) == key(url);
+    let is_own = page_key(&from) == page_key(url);
     if !is_own && known.links.is_none() {
         return Revisit::Unknown;
     }
@@ -235,10 +238,14 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
 
 /// The visit of a page whose document was made of `response`, the publisher's Markdown at `from`, if that is as it was.
 fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, response: &Response) -> Option<Visited> {
-    let is_own = key(from) == key(url);
+    let is_own = page_key(from) == page_key(url);
     if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
-        return Some(Visited { also: vec![key(from)], links, ..VisitOutcome::Unchanged(known.source(run)?).into() });
+        return Some(Visited {
+            also: vec![page_key(from)],
+            links,
+            ..VisitOutcome::Unchanged(known.source(run)?).into()
+        });
     }
     let mut content = crate::content::read(response).ok()?;
     if content.kind == ContentKind::Html || !response.steps.is_empty() {
@@ -262,7 +269,7 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
         Loaded { content, via: LoadMethod::Http, reason: None },
         source,
         false,
-        vec![key(from)],
+        vec![page_key(from)],
         links,
     ))
 }
@@ -293,9 +300,9 @@ fn ask(
     let mut is_permanent = true;
     run.site.get(&get, run.reach(page), &mut |Step { status, to }| {
         is_permanent &= is_permanent_redirect(*status);
-        if key(to) != key(page) && run.done.has(&key(to)) {
+        if page_key(to) != page_key(page) && run.done.has(&page_key(to)) {
             let reason = if is_permanent { NotFollowed::Seen } else { NotFollowed::SeenForNow };
-            return Err(reason.error(key(to)));
+            return Err(reason.error(page_key(to)));
         }
         Ok(())
     })
@@ -328,7 +335,7 @@ fn failed(own: &str, error: &Error, is_known: bool) -> Visited {
         page(PageVerdict::Failed, error.to_string())
     };
     let unreachable = may_be_down(error);
-    let links = PageLinks { pages: onward(error).into_iter().collect(), ..PageLinks::default() };
+    let links = PageLinks { pages: redirect_target(error).into_iter().collect(), ..PageLinks::default() };
     let has_failed = matches!(&outcome, VisitOutcome::Page(page) if page.verdict == PageVerdict::Failed);
     Visited { links, unreachable, error: has_failed.then(|| error.clone()), ..outcome.into() }
 }
@@ -342,12 +349,12 @@ struct Form {
 }
 
 fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &Response, form: Form) -> Visited {
-    let own = key(url);
+    let own = page_key(url);
     if known.is_some() && matches!(response.status, 404 | 410) {
         return VisitOutcome::Gone(format!("the server answered {}", response.status)).into();
     }
     let landed = response.url.clone();
-    let redirected = (key(&landed) != own).then_some(&landed);
+    let redirected = (page_key(&landed) != own).then_some(&landed);
     let permanent = response.steps.iter().all(|step| is_permanent_redirect(step.status));
     let rule = run.browser.map(|_| run.request_rule(url));
     let loaded = match load(response, run.site.client, run.browser, rule) {
@@ -366,7 +373,7 @@ fn answered(url: &Url, known: Option<&Known<'_>>, run: &Context<'_>, response: &
     if !is_same && !run.is_given(url) && run.missing.shows(&loaded.content.document, url, redirected) {
         return refused(&own, "the site shows this content for pages that do not exist");
     }
-    let mut also = vec![own.clone(), key(&landed)];
+    let mut also = vec![own.clone(), page_key(&landed)];
     let links = PageLinks::read(&loaded.content, response, loaded.via);
     let is_listing = || known.is_none() && is_listing(&loaded.content);
     if let Some(reason) = run.scope.refusal(at).or_else(|| is_listing().then_some("it is a directory listing")) {
@@ -451,7 +458,7 @@ fn chosen(
     };
     // Author, language and date are only in the page.
     markdown.document.metadata = html.document.metadata.clone();
-    also.push(key(&markdown.url));
+    also.push(page_key(&markdown.url));
     let source = run.source_of(&answer, at, markdown.kind);
     (rest(markdown), source)
 }
@@ -461,11 +468,11 @@ impl Context<'_> {
     fn source_of(&self, response: &Response, at: &Url, kind: ContentKind) -> DocumentSource {
         let is_publishers = kind == ContentKind::Markdown;
         // The validators of a page that is elsewhere for now say nothing of the page at its own address.
-        let is_own = is_publishers || key(&response.url) == key(at);
+        let is_own = is_publishers || page_key(&response.url) == page_key(at);
         let text = |name: &str| response.header(name).filter(|_| is_own).map(std::borrow::Cow::into_owned);
         DocumentSource::Http {
             section: Some(self.scope.prefix().to_string()),
-            from: is_publishers.then(|| key(&response.url)),
+            from: is_publishers.then(|| page_key(&response.url)),
             etag: text("etag"),
             last_modified: text("last-modified"),
         }
@@ -486,9 +493,10 @@ fn unchanged_page(
         is_publishers.then(|| "the text is the publisher's Markdown".to_owned())
     });
     let mut relations = content.links.relations.iter();
-    let canonical = relations.find(|relation| is_of(&relation.rel, "canonical")).map(|relation| key(&relation.href));
+    let canonical =
+        relations.find(|relation| is_of(&relation.rel, "canonical")).map(|relation| page_key(&relation.href));
     let document = Box::new(content.document);
-    let outcome = VisitOutcome::Save { url: key(at), document, source, via, reason, moved, canonical };
+    let outcome = VisitOutcome::Save { url: page_key(at), document, source, via, reason, moved, canonical };
     Visited { links, also, ..outcome.into() }
 }
 

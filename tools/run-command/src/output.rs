@@ -75,7 +75,7 @@ fn truncated_to(text: &Decoded, most: usize, charset: Charset) -> (String, bool)
 /// The longest end of `text` that takes at most `most` characters, from the start of a line if possible.
 fn ending(text: &str, most: usize, charset: Charset) -> &str {
     let (mut least, mut start) = (text.len().saturating_sub(most.saturating_mul(4)), text.len());
-    // Every start from `start` on fits; none before `least` is looked at.
+    // Every start from `start` on fits; none before `least` is tried.
     while least < start {
         let middle = text.floor_char_boundary(usize::midpoint(least, start));
         if printed(&text[middle..], charset) <= most {
