@@ -36,7 +36,7 @@ pub const NO_PAGE: Code = Code::new("NO_PAGE", "Give --url, or navigate in this 
 /// No element has the name in a step.
 pub const ELEMENT_NOT_FOUND: Code = Code::new(
     "ELEMENT_NOT_FOUND",
-    "Name one of the candidates, or an element that ragmaker-browser-look lists; if it appears late, wait for it in an earlier step.",
+    "Name an element that ragmaker-browser-look lists; if it appears late, wait for it in an earlier step.",
 );
 /// Several elements have the name in a step.
 pub const ELEMENT_AMBIGUOUS: Code =

@@ -388,6 +388,10 @@ pub(crate) fn unusable(locator: &Locator, state: &Value, reason: &str) -> Error 
     }
 }
 
+/// The remedy if elements with a similar name exist.
+const NAME_A_CANDIDATE: &str = "Name one of the candidates, or another element that ragmaker-browser-look lists; if it \
+                                appears late, wait for it in an earlier step.";
+
 pub(crate) fn missing(locator: &Locator, not_found: NotFound) -> Error {
     let (error, listed) = match not_found {
         NotFound::Several(listed) => {
@@ -395,7 +399,8 @@ pub(crate) fn missing(locator: &Locator, not_found: NotFound) -> Error {
             (ELEMENT_AMBIGUOUS.error(message), listed)
         }
         NotFound::Nothing(listed) => {
-            (ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", locator.text)), listed)
+            let error = ELEMENT_NOT_FOUND.error(format!("nothing on the page is called {}", locator.text));
+            (if listed.is_empty() { error } else { error.remedy(NAME_A_CANDIDATE) }, listed)
         }
     };
     let error = error.detail("element", locator.text.as_str());

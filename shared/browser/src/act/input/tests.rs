@@ -65,6 +65,7 @@ fn an_element_that_is_not_found_has_candidates() {
         assert_eq!(error.details()["candidates"][0]["element"], "link:Save");
     }
     let error = missing(&locator(), NotFound::Nothing(vec![]));
+    assert!(!error.remediation().contains("candidates"), "{error}");
     assert!(error.details().contains_key("element") && !error.details().contains_key("candidates"), "{error}");
     assert_eq!(gone(&locator()).details()["element"], NAME);
 }
