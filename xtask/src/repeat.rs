@@ -35,7 +35,8 @@ pub(crate) fn tests(arguments: &[&str], of_tests: &[&str], threads: Option<&str>
     println!("\nretrying each failed test alone: {}", failed.join(", "));
     let (status, second_run) = run(test(&first_run.selection(), Some("1")).arg("--exact").args(failed))?;
     if !status.success() || second_run.passed < failed.len() {
-        bail!("failed twice: {}", failed.join(", "));
+        let again = if second_run.failed.is_empty() { failed } else { &second_run.failed };
+        bail!("failed twice: {}", again.join(", "));
     }
     println!("\nflaky: failed at first and passed alone: {}", failed.join(", "));
     Ok(())

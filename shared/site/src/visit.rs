@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use ragmaker_address::{
-    codes::{HTTP_ERROR, NOT_A_PAGE},
-    page_key,
-};
+use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
+use ragmaker_address::page_key;
 use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_convert::redirect_target;
@@ -239,13 +237,10 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
 /// The visit of a page whose document was made of `response`, the publisher's Markdown at `from`, if that is as it was.
 fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, response: &Response) -> Option<Visited> {
     let is_own = page_key(from) == page_key(url);
+    let also = vec![page_key(from)];
     if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
-        return Some(Visited {
-            also: vec![page_key(from)],
-            links,
-            ..VisitOutcome::Unchanged(known.source(run)?).into()
-        });
+        return Some(Visited { links, also, ..VisitOutcome::Unchanged(known.source(run)?).into() });
     }
     let mut content = crate::content::read(response).ok()?;
     if content.kind == ContentKind::Html || !response.steps.is_empty() {
@@ -264,14 +259,7 @@ fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, respon
         links
     };
     let source = run.source_of(response, url, content.kind);
-    Some(unchanged_page(
-        url,
-        Loaded { content, via: LoadMethod::Http, reason: None },
-        source,
-        false,
-        vec![page_key(from)],
-        links,
-    ))
+    Some(unchanged_page(url, Loaded { content, via: LoadMethod::Http, reason: None }, source, false, also, links))
 }
 
 /// The headers that ask whether the document is as it was, where `url` is what it was made of.

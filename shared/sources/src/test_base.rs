@@ -7,7 +7,7 @@ use ragmaker_ingest::{Run, Skips, Store};
 use ragmaker_tool::Error;
 use tempfile::TempDir;
 
-/// A folder with a knowledge base `kb` and room for sources.
+/// A folder with a knowledge base `kb` and a place for sources.
 pub(crate) struct Base {
     _holder: TempDir,
     pub(crate) top: PathBuf,

@@ -57,7 +57,7 @@ fn a_person_gets_the_time_that_a_challenge_takes() {
     visitor.open().run().answer();
     let unseen = visitor.navigate("/challenge/cloudflare-slow").args(["--timeout", "60"]).run();
     assert_eq!(unseen.answer()["is_bot_detected"], true);
-    // The browser without a window makes room for one with a window, on the same profile.
+    // The browser without a window is replaced by one with a window, on the same profile.
     let solved = screen.shows(visitor.extract("/challenge/cloudflare-slow")).run();
     assert_eq!(solved.answer()["title"], "Behind the challenge");
     let opened = screen.shows(visitor.open()).run();

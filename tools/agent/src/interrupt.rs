@@ -55,7 +55,7 @@ impl Signals {
             if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP]) {
                 let watched = Arc::clone(&watched);
                 let watch = move || signals.forever().for_each(|signal| watched.take(signal));
-                // Without the thread, signals do nothing: the machine has no room for threads then.
+                // Without the thread, signals do nothing: the machine cannot start more threads then.
                 let _ = thread::Builder::new().name("signals".to_owned()).spawn(watch);
             }
         }

@@ -105,7 +105,7 @@ fn escaped(text: &str, escape: impl Fn(char, &mut String) -> fmt::Result) -> Str
     shown
 }
 
-/// Whether `c` takes no room on a terminal, or looks like a plain space.
+/// Whether `c` has no width on a terminal, or looks like a plain space.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
         || matches!(c, '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{202f}' | '\u{205f}'..='\u{206f}')

@@ -74,7 +74,7 @@ mod tests {
         sessions.opened(&new).await;
         assert_eq!((open(&ids[0]).await, open(&ids[1]).await, open(&new).await), (true, false, true));
         assert_eq!(sessions.used.lock().await.len(), MAX_SESSIONS);
-        // A session that ended by itself makes room for another one.
+        // A session that ended by itself does not count against the limit.
         sessions.manager.close_session(&ids[5]).await.unwrap();
         let (newer, _transport) = sessions.manager.create_session().await.unwrap();
         sessions.opened(&newer).await;

@@ -45,7 +45,7 @@ mod tests {
         Budget::for_frame(&serde_json::Map::new())
     }
 
-    /// The first page of `text` for an answer with `left` characters of room.
+    /// The first page of `text` for an answer with `left` free characters.
     fn page(text: &str, left: usize) -> TextPage {
         let source = ByteSource::Memory(text.as_bytes().to_vec());
         let mut chunks = Chunks::new(&source, 0, text.len() as u64, 0, UnicodeDecoder::new(Unicode::Utf8));

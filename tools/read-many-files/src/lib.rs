@@ -29,7 +29,7 @@ const DEFAULT_EXCLUDES: [&str; 10] = [
 /// The largest file that is taken in; ragmaker-read-file reads larger ones (64 MiB).
 const MAX: u64 = 64 << 20;
 
-/// A file whose text would have less room than this starts the next answer.
+/// A file for whose text fewer characters than this are left starts the next answer.
 const LEAST_TEXT: usize = 200;
 /// The number of skipped files that are listed.
 const SKIPPED: usize = 20;

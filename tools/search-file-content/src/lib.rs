@@ -127,8 +127,9 @@ impl Tool for Args {
         unreadable.truncate(20);
         if found.total == 0 {
             let (pattern, base) = (&self.pattern, lossy_text(base).0);
+            let files = if found.files == 1 { "1 file".to_owned() } else { format!("{} files", found.files) };
             return Err(NO_MATCHES
-                .error(format!("{pattern:?} matches no line of {} files in {base}", found.files))
+                .error(format!("{pattern:?} matches no line of {files} in {base}"))
                 .detail("path", base)
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));
