@@ -65,9 +65,7 @@ pub(crate) fn ranked(
                 for number in 0..parts.len() {
                     let mut own = near.candidates(&parts, number);
                     narrow(&mut own, &parts, query, tokenizer, filter, &mut texts)?;
-                    for one in own {
-                        best.add(one);
-                    }
+                    best.extend(own);
                 }
                 let mut nearest = best.sorted();
                 for one in &mut nearest {
@@ -118,11 +116,9 @@ fn best_by_terms(
         if is_narrowed {
             let mut own = candidates.collect();
             narrow(&mut own, parts, query, tokenizer, filter, texts)?;
-            for one in own {
-                best.add(one);
-            }
+            best.extend(own);
         } else {
-            candidates.for_each(|one| best.add(one));
+            best.extend(candidates);
         }
     }
     Ok(best)

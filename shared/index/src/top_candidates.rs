@@ -34,7 +34,7 @@ impl TopCandidates {
         Self { kept: vec![], most, least: f32::NEG_INFINITY, total: 0 }
     }
 
-    pub(crate) fn add(&mut self, candidate: Candidate) {
+    fn add(&mut self, candidate: Candidate) {
         self.total += 1;
         if candidate.score <= self.least {
             return;
@@ -56,6 +56,12 @@ impl TopCandidates {
         self.kept.sort_unstable_by(better);
         self.kept.truncate(self.most);
         self.kept
+    }
+}
+
+impl Extend<Candidate> for TopCandidates {
+    fn extend<T: IntoIterator<Item = Candidate>>(&mut self, candidates: T) {
+        candidates.into_iter().for_each(|one| self.add(one));
     }
 }
 

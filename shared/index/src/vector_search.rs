@@ -223,9 +223,7 @@ pub(crate) fn merged(lists: [Vec<Candidate>; 2], most: usize) -> Vec<Candidate> 
     let mut all: Vec<Candidate> = all.into_values().collect();
     all.sort_unstable_by_key(|one| (one.part, one.chunk));
     let mut best = TopCandidates::new(most);
-    for one in all {
-        best.add(one);
-    }
+    best.extend(all);
     best.sorted()
 }
 

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, MutexGuard};
 
-use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
-use ragmaker_address::page_key;
+use ragmaker_address::{
+    codes::{HTTP_ERROR, NOT_A_PAGE},
+    page_key,
+};
 use ragmaker_browser::RequestRule;
 use ragmaker_catalog::{DocumentSource, Listed};
 use ragmaker_convert::redirect_target;
@@ -236,8 +238,9 @@ fn revisit(url: &Url, known: &Known<'_>, run: &Context<'_>) -> Revisit {
 
 /// The visit of a page whose document was made of `response`, the publisher's Markdown at `from`, if that is as it was.
 fn same_text(url: &Url, from: &Url, known: &Known<'_>, run: &Context<'_>, response: &Response) -> Option<Visited> {
-    let is_own = page_key(from) == page_key(url);
-    let also = vec![page_key(from)];
+    let from = page_key(from);
+    let is_own = from == page_key(url);
+    let also = vec![from];
     if response.status == 304 && response.steps.is_empty() {
         let links = known.links.clone()?;
         return Some(Visited { links, also, ..VisitOutcome::Unchanged(known.source(run)?).into() });

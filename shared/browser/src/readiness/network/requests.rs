@@ -39,7 +39,7 @@ pub(crate) enum TextDensity {
 }
 
 impl TextDensity {
-    /// Reads it from the facts of the page script.
+    /// The density that the page script reports in its facts.
     pub(crate) fn of(facts: &Value) -> Self {
         if facts["sparse"] == true { Self::Sparse } else { Self::Dense }
     }
