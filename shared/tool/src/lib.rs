@@ -32,7 +32,7 @@ pub use host::{
     NOT_ALLOWED_IN_ARGUMENTS,
 };
 pub use manual::{Manual, Spelling};
-pub use printable::printable;
+pub use printable::{counted, printable};
 pub use run::{Exit, Success, call, call_approved, main, main_with};
 pub use spelling::{Commands, HOSTS};
 pub use usage::{Flag, Usage, Word, placeholder};

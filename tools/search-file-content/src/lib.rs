@@ -4,7 +4,7 @@ use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, Walk, io_error, lossy_text, walk};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
-    Next, OUTPUT_LIMIT, Offset, Tool, ToolProfile, host,
+    Next, OUTPUT_LIMIT, Offset, Tool, ToolProfile, counted, host,
 };
 use serde::Serialize;
 
@@ -127,9 +127,8 @@ impl Tool for Args {
         unreadable.truncate(20);
         if found.total == 0 {
             let (pattern, base) = (&self.pattern, lossy_text(base).0);
-            let files = if found.files == 1 { "1 file".to_owned() } else { format!("{} files", found.files) };
             return Err(NO_MATCHES
-                .error(format!("{pattern:?} matches no line of {files} in {base}"))
+                .error(format!("{pattern:?} matches no line of {} in {base}", counted(found.files, "file")))
                 .detail("path", base)
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));

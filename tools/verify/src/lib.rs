@@ -16,7 +16,7 @@ use ragmaker_citation::{
 };
 use ragmaker_tool::{
     Annotations, Budget, Code, Error, Invocation, Isolation, JsonSchema, Limit, Next, OFFSET_BEYOND_END, Offset, Tool,
-    ToolProfile, host,
+    ToolProfile, counted, host,
 };
 use serde::Serialize;
 
@@ -158,9 +158,8 @@ fn failed(findings: Vec<Finding>, documents: usize, catalog: &Catalog, args: &Ar
     for finding in &findings {
         *counts.entry(finding.kind).or_default() += 1;
     }
-    let problems = if findings.len() == 1 { "problem" } else { "problems" };
     let error = VERIFICATION_FAILED
-        .error(format!("the knowledge base has {} {problems}", findings.len()))
+        .error(format!("the knowledge base has {}", counted(findings.len(), "problem")))
         .detail("catalog_file", catalog.file().to_string_lossy())
         .detail("documents", documents)
         .detail("total", findings.len())

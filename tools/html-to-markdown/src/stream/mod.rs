@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use ragmaker_tool::{Bounded, Code, Error, OUTPUT_ERROR, json::Charset};
+use ragmaker_tool::{Bounded, Code, Error, OUTPUT_ERROR, counted, json::Charset};
 
 pub(crate) use codes::{INVALID_RECORD, PAGE_TIMEOUT};
 pub use record::Content;
@@ -96,7 +96,7 @@ pub fn convert(input: impl Read + Send + 'static, mut out: impl Write, settings:
         Err(Stop::Output(error)) => Err(OUTPUT_ERROR.error(format!("cannot write the records: {error}"))),
         Err(Stop::Input(error)) => Err(INPUT_BROKEN.error(format!("the rest of the input cannot be read: {error}"))),
         Err(Stop::Failures(failures)) => {
-            Err(TOO_MANY_FAILURES.error(format!("{failures} records failed")).detail("failures", failures))
+            Err(TOO_MANY_FAILURES.error(format!("{} failed", counted(failures, "record"))).detail("failures", failures))
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::{fs, io::Write as _, path::Path};
 
 use ragmaker_fs::{Replace, write_atomically};
-use ragmaker_tool::Error;
+use ragmaker_tool::{Error, counted};
 
 use crate::connect::CANNOT_WRITE;
 
@@ -21,8 +21,7 @@ pub(super) fn write(dir: &Path, files: &[(String, Vec<u8>)]) -> Result<String, E
         let replace = Replace { replace_link: true, sync_directory: false, ..Replace::default() };
         write_atomically(&path, replace, |file| file.write_all(content)).map_err(|error| failed(&path, error))?;
     }
-    let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
-    Ok(format!("wrote {count} in {}\n", dir.display()))
+    Ok(format!("wrote {} in {}\n", counted(files.len(), "file"), dir.display()))
 }
 
 #[cfg(all(test, unix))]
