@@ -101,6 +101,9 @@ fn a_response_without_content_is_an_error() {
     ] {
         fetch(&project, &site.url(path)).error(code);
     }
+    let blocked = fetch(&project, &site.url("/members/blocked"));
+    let remedy = blocked.error("BOT_DETECTED")["remediation_suggestion"].as_str().unwrap();
+    assert!(remedy.starts_with("Skip this page"), "{remedy}");
     assert_eq!(fetch(&project, &site.url("/status/429")).error("HTTP_ERROR")["details"]["retry_after_s"], 120);
     // An article about challenges is none.
     for path in [

@@ -16,6 +16,9 @@ pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
     "Open the session with a window, as ragmaker-browser-open can, and let a person solve the challenge there; the session remembers it.",
 );
+/// The remedy of [`BOT_DETECTED`] for a page that blocks the visitor and has no challenge to solve.
+pub const BLOCKED_REMEDY: &str =
+    "Skip this page: the site blocks this network or browser, and its page has no challenge that a person could solve.";
 /// The page is a sign-in page.
 pub const LOGIN_REQUIRED: Code = Code::new(
     "LOGIN_REQUIRED",

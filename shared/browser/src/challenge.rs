@@ -28,9 +28,29 @@ pub(crate) fn suspicious(status: u16) -> bool {
     matches!(status, 202 | 403 | 405 | 428 | 429 | 503)
 }
 
-/// The vendor of the challenge that is shown instead of the page, if there is one. `headers` are those of the
-/// document's response, in lower case, if they are known.
-pub(crate) fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
+/// A page of a bot protection, shown instead of the page that was requested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Challenge {
+    /// The vendor of the protection, such as `cloudflare`.
+    pub vendor: &'static str,
+    /// Whether it can be solved, or clears itself. If not, the visitor is blocked.
+    pub is_solvable: bool,
+}
+
+impl Challenge {
+    /// The challenge that is shown instead of the page, if there is one. `headers` are those of the document's
+    /// response, in lower case, if they are known.
+    pub(crate) fn of(facts: &Facts, headers: &Value) -> Option<Self> {
+        let shows = |sign| facts.marks.contains(&sign);
+        let is_solvable = !shows(ChallengeSign::CloudflareBlock)
+            || shows(ChallengeSign::Cloudflare)
+            || shows(ChallengeSign::Captcha)
+            || headers["cf-mitigated"] == "challenge";
+        vendor(facts, headers).map(|vendor| Self { vendor, is_solvable })
+    }
+}
+
+fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
     let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
     let marked = |mark| facts.marks.contains(&mark);
     let refused = suspicious(facts.status);
@@ -105,6 +125,17 @@ mod tests {
         assert_eq!(vendor(&page(200, &["cloudflare-block"], 700, 0), &json!({})), Some("cloudflare"));
         assert_eq!(vendor(&page(403, &["cloudflare-block"], 2000, 0), &json!({})), Some("cloudflare"));
         assert_eq!(vendor(&page(200, &["cloudflare-block"], 4000, 0), &json!({})), None);
+    }
+
+    #[test]
+    fn a_block_page_without_a_challenge_cannot_be_solved() {
+        let is_solvable =
+            |signs: &[&str], headers: Value| Challenge::of(&page(403, signs, 700, 0), &headers).unwrap().is_solvable;
+        assert!(!is_solvable(&["cloudflare-block"], json!({})));
+        assert!(is_solvable(&["cloudflare"], json!({})));
+        assert!(is_solvable(&["cloudflare-block", "cloudflare"], json!({})));
+        assert!(is_solvable(&["cloudflare-block", "captcha"], json!({})));
+        assert!(is_solvable(&["cloudflare-block"], json!({"cf-mitigated": "challenge"})));
     }
 
     #[test]

@@ -92,6 +92,7 @@ mod webdriver_only;
 pub use act::{ActResult, Changes, Dialog, Download, Step};
 pub use block_list::{BLOCK_LIST_NOT_READABLE, BlockList};
 pub use capture::{Capture, Captured, Screenshot, ScreenshotArea, ScreenshotFormat, ScreenshotRequest};
+pub use challenge::Challenge;
 pub use consent::{Consent, ConsentOutcome};
 pub use cookie::{Cookie, cookies_by_domain};
 pub use elements::{ElementScope, ListedElement};

@@ -105,7 +105,7 @@ impl Navigation<'_> {
                 }
             }
         };
-        if page.challenge.is_some() { self.wait_out_challenge(page, content) } else { Ok((page, content)) }
+        if page.can_clear() { self.wait_out_challenge(page, content) } else { Ok((page, content)) }
     }
 
     /// Reads the page if the tab still shows it.
@@ -309,10 +309,7 @@ impl Navigation<'_> {
             self.deadline = self.deadline.max(until + LIMITS.call);
         }
         let enter = visible.then(enter_pressed).flatten();
-        while page.challenge.is_some()
-            && Instant::now() < until
-            && Instant::now() + LIMITS.challenge_pause < self.deadline
-        {
+        while page.can_clear() && Instant::now() < until && Instant::now() + LIMITS.challenge_pause < self.deadline {
             if enter.as_ref().is_some_and(|enter| enter.try_recv().is_ok()) {
                 break;
             }

@@ -2,6 +2,7 @@
 
 use std::{fs::File, sync::Arc};
 
+use ragmaker_address::codes::BLOCKED_REMEDY;
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use url::Url;
 
 use crate::{
     capture::Captured,
-    challenge,
+    challenge::Challenge,
     codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED},
     consent::Consent,
     expansion::Expanded,
@@ -102,8 +103,8 @@ pub struct LoadedPage {
     pub ready: Ready,
     /// The hosts with open requests, sorted, at most 10.
     pub pending: Vec<String>,
-    /// The vendor of the bot challenge that is shown instead of the page, if any.
-    pub challenge: Option<&'static str>,
+    /// The bot challenge that is shown instead of the page, if any.
+    pub challenge: Option<Challenge>,
     /// Whether the main content is a sign-in form.
     pub is_login: bool,
     /// The result of the expansion, if requested.
@@ -125,7 +126,7 @@ impl LoadedPage {
     /// The page with `facts`, for a navigation to `requested`.
     pub(crate) fn new(facts: Facts, requested: &Url, headers: &Value, outcome: WaitOutcome) -> Self {
         Self {
-            challenge: challenge::vendor(&facts, headers),
+            challenge: Challenge::of(&facts, headers),
             is_login: facts
                 .sign_in
                 .as_ref()
@@ -153,6 +154,11 @@ impl LoadedPage {
         Self { content_type: file.media_type.clone(), file: Some(file), ..page }
     }
 
+    /// Whether it is a bot challenge that may go: by itself, or solved by a person.
+    pub(crate) fn can_clear(&self) -> bool {
+        self.challenge.is_some_and(|challenge| challenge.is_solvable)
+    }
+
     /// The syntax error of an XML page, if any.
     pub(crate) fn broken(&self) -> Option<&str> {
         self.broken.as_deref()
@@ -162,9 +168,15 @@ impl LoadedPage {
     /// use this method, so they refuse the same pages.
     pub fn refusal(&self) -> Option<Error> {
         let (url, status) = (self.url.as_str(), self.http_status);
-        let error = if let Some(vendor) = self.challenge {
-            let message = format!("a bot challenge ({vendor}) is shown instead of {url}");
-            BOT_DETECTED.error(message).detail("vendor", vendor)
+        let error = if let Some(Challenge { vendor, is_solvable }) = self.challenge {
+            let error = if is_solvable {
+                BOT_DETECTED.error(format!("a bot challenge ({vendor}) is shown instead of {url}"))
+            } else {
+                BOT_DETECTED
+                    .error(format!("the site's bot protection ({vendor}) blocks access to {url}"))
+                    .remedy(BLOCKED_REMEDY)
+            };
+            error.detail("vendor", vendor)
         } else if self.is_login && (status < 400 || matches!(status, 401 | 403)) {
             LOGIN_REQUIRED.error(format!("{url} is a sign-in page"))
         } else if status >= 400 {

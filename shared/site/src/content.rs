@@ -10,7 +10,7 @@ use ragmaker_text::ByteSource;
 use ragmaker_tool::Error;
 use url::Url;
 
-use crate::refusal::{PART, challenge_error, refusal};
+use crate::refusal::{PART, block_error, challenge_error, refusal};
 
 /// The start of an HTML document, after white space and comments, in lower case.
 const HTML: [&str; 5] = ["<!doctype html", "<html", "<head", "<body", "<?xml"];
@@ -56,10 +56,14 @@ pub enum ContentKind {
 fn wrong_page(response: &Response, html: &str, links: &Links, document: &Document) -> Option<Error> {
     let (title, markdown) = (&document.metadata.title, &document.markdown);
     let wrong = WrongPage::recognize(title, markdown);
-    // A challenge is little text, and a script that solves it or Cloudflare's frame: a page about challenges has more.
-    let is_challenge = || has_scripts(links) || html.contains(CLOUDFLARE);
-    if wrong == Some(WrongPage::Challenge) && document.words < CHALLENGE && is_challenge() {
-        return Some(challenge_error(response, None));
+    // A challenge is little text, and a script that solves it; a page about challenges has more.
+    if wrong == Some(WrongPage::Challenge) && document.words < CHALLENGE {
+        if html.contains(CLOUDFLARE_BLOCK) {
+            return Some(block_error(response));
+        }
+        if has_scripts(links) {
+            return Some(challenge_error(response, None));
+        }
     }
     let is_little = markdown.chars().nth(BESIDE).is_none() && !markdown.lines().any(is_prose);
     // Most pages have more text, and need not be read again. What such a page says of its site may be a paragraph.
@@ -217,8 +221,8 @@ const BESIDE: usize = 300;
 /// A page with more words is not a bot challenge. Cloudflare's page for blocked visitors has about 120.
 const CHALLENGE: usize = 150;
 
-/// An element of the pages with which Cloudflare refuses a visitor.
-const CLOUDFLARE: &str = "cf-error-details";
+/// An element of the page with which Cloudflare blocks a visitor.
+const CLOUDFLARE_BLOCK: &str = "cf-error-details";
 
 /// A paragraph that is longer, in characters, is what the page is for.
 const ARTICLE: usize = 80;

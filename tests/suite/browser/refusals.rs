@@ -214,7 +214,9 @@ fn a_sign_in_page_is_reported_and_not_saved() {
 fn a_page_that_refuses_the_visitor_is_no_content() {
     let visitor = Visitor::with_browser();
     assert_eq!(seen(&visitor, "/members/blocked")["obstacle"], "BOT_DETECTED");
-    visitor.refuse("/members/blocked", "BOT_DETECTED");
+    let error = visitor.refuse("/members/blocked", "BOT_DETECTED");
+    let remedy = error["remediation_suggestion"].as_str().unwrap();
+    assert!(error["message"].as_str().unwrap().contains("blocks access") && !remedy.contains("window"), "{error}");
 }
 
 #[test]

@@ -198,7 +198,7 @@ impl WebDriverVisit<'_> {
             // That a file has come in place of a page is not seen.
             None => return Err(self.failure(CommandError::Late).into_error().remedy(NO_FILES).into()),
         };
-        if taken.0.challenge.is_some() { self.wait_out_challenge(taken) } else { Ok(taken) }
+        if taken.0.can_clear() { self.wait_out_challenge(taken) } else { Ok(taken) }
     }
 
     /// Waits until the page is idle, and reads it.
@@ -365,7 +365,7 @@ impl WebDriverVisit<'_> {
         let solved = self.request.timeout.unwrap_or(LIMITS.challenge_solved);
         let time = if self.request.visible { solved } else { LIMITS.challenge_clears };
         let until = (Instant::now() + time).min(self.deadline);
-        while taken.0.challenge.is_some() && Instant::now() + LIMITS.challenge_pause < until {
+        while taken.0.can_clear() && Instant::now() + LIMITS.challenge_pause < until {
             thread::sleep(LIMITS.challenge_pause);
             match self.wait(None, false)? {
                 Some(again) => taken = again,
