@@ -8,24 +8,27 @@ use serde_json::value::RawValue;
 use super::http::Body;
 
 /// The name and the value of a member.
-pub(super) type Member<'a> = (Cow<'a, str>, &'a RawValue);
+pub(super) type Member = (String, Box<RawValue>);
 
 /// The data of a record before its page is converted.
+///
+/// It borrows nothing of the record, because the error of a page that takes too long is written by another thread than the
+/// one that has read the record.
 #[derive(Debug, Default)]
-pub(super) struct RecordData<'a> {
-    pub(super) id: Option<Cow<'a, RawValue>>,
-    pub(super) url: Option<Cow<'a, str>>,
+pub(super) struct RecordData {
+    pub(super) id: Option<Box<RawValue>>,
+    pub(super) url: Option<String>,
     /// The checksum of the page's bytes, if they are known.
     pub(super) sha256: Option<String>,
-    pub(super) warc: Option<WarcData<'a>>,
+    pub(super) warc: Option<WarcData>,
     /// Unknown members, which are passed through.
-    pub(super) rest: Vec<Member<'a>>,
+    pub(super) rest: Vec<Member>,
 }
 
 /// The data of a WARC record about its page.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct WarcData<'a> {
-    pub(super) date: Option<&'a str>,
+#[derive(Debug, Serialize)]
+pub(super) struct WarcData {
+    pub(super) date: Option<String>,
     pub(super) http_status: Option<u16>,
 }
 

@@ -3,15 +3,16 @@
 use std::io::{self, BufRead, Read};
 
 use ragmaker_text::INPUT_TOO_LARGE;
+use ragmaker_tool::Error;
 
-use super::record::Item;
+use super::{codes::INVALID_RECORD, record::Item};
 
 /// The longest text of an outline, in bytes.
 const MAX_TEXT: usize = 1 << 13;
 /// The longest outline, in bytes.
 const MAX_OUTLINE: usize = 1 << 16;
 
-/// The lines of `input` as items. Of a line over the limit, the outline is kept.
+/// The lines of `input` as items. Of a line over the limit and of one that is not UTF-8, the outline is kept.
 pub(super) struct InputLines<R> {
     input: R,
     /// The longest line, in bytes.
@@ -35,10 +36,10 @@ impl<R: BufRead> InputLines<R> {
         }
         if line.pop_if(|last| *last == b'\n').is_some() {
             line.pop_if(|last| *last == b'\r');
-            return Ok(Some(Item::Line(line)));
+            return Ok(Some(whole(line)));
         }
         if read < self.most {
-            return Ok(Some(Item::Line(line)));
+            return Ok(Some(whole(line)));
         }
         let mut outline = Outline::default();
         outline.add(&line);
@@ -48,11 +49,21 @@ impl<R: BufRead> InputLines<R> {
             read as u64 + skipped,
             self.max_bytes
         );
-        Ok(Some(Item::Cut {
-            outline: outline.line,
-            error: INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."),
-        }))
+        Ok(Some(outline.item(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))))
     }
+}
+
+/// The item for a line that was read to its end.
+fn whole(line: Vec<u8>) -> Item {
+    String::from_utf8(line).map_or_else(
+        |not_utf8| {
+            // A JSON parser stops at the first such byte, and does not find an id after it.
+            let mut outline = Outline::default();
+            outline.add(not_utf8.as_bytes());
+            outline.item(INVALID_RECORD.error(format!("the line is not UTF-8: {}", not_utf8.utf8_error())))
+        },
+        Item::Line,
+    )
 }
 
 /// A line of JSON with `null` in place of long texts, so that the members after the page are known.
@@ -66,6 +77,11 @@ struct Outline {
 }
 
 impl Outline {
+    /// The item for a line that is not read because of `error`.
+    fn item(self, error: Error) -> Item {
+        Item::Unread { outline: String::from_utf8_lossy(&self.line).into_owned(), error }
+    }
+
     fn add(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             let has_room = self.line.len() < MAX_OUTLINE;
@@ -132,10 +148,10 @@ mod tests {
         let long = "x".repeat(3 << 20);
         let text = format!("a\r\n\n{long}\nlast");
         let items: Vec<Item> = InputLines::new(text.as_bytes(), 1 << 10).map(Result::unwrap).collect();
-        let [Item::Line(a), Item::Line(empty), Item::Cut { outline, error }, Item::Line(last)] = &items[..] else {
+        let [Item::Line(a), Item::Line(empty), Item::Unread { outline, error }, Item::Line(last)] = &items[..] else {
             panic!("{items:?}")
         };
-        assert_eq!((&a[..], &empty[..], &last[..]), (&b"a"[..], &b""[..], &b"last"[..]));
+        assert_eq!((&a[..], &empty[..], &last[..]), ("a", "", "last"));
         assert_eq!(outline.len(), MAX_OUTLINE);
         assert!(error.is(INPUT_TOO_LARGE) && error.message().contains("3145729 bytes"), "{error}");
     }
@@ -146,9 +162,23 @@ mod tests {
         let line = format!(r#"{{"html": "{page}", "id": "a\"b", "tags": ["", "{page}", 3]}}"#);
         for line in [line.clone(), line + "\n"] {
             let items: Vec<Item> = InputLines::new(line.as_bytes(), 1 << 10).map(Result::unwrap).collect();
-            let [Item::Cut { outline, error }] = &items[..] else { panic!("{items:?}") };
-            assert_eq!(outline, br#"{"html": null, "id": "a\"b", "tags": ["", null, 3]}"#);
+            let [Item::Unread { outline, error }] = &items[..] else { panic!("{items:?}") };
+            assert_eq!(outline, r#"{"html": null, "id": "a\"b", "tags": ["", null, 3]}"#);
             assert!(error.message().contains(&format!("{} bytes", line.len())), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_outline_of_a_line_that_is_not_utf8_has_the_members_after_the_wrong_byte() {
+        for (line, expected) in [
+            (&b"{\"html\": \"caf\xE9\", \"id\": 7}"[..], "{\"html\": \"caf\u{FFFD}\", \"id\": 7}"),
+            (b"{\"html\": \"\xE9\\\"\", \"id\": 7}", "{\"html\": \"\u{FFFD}\\\"\", \"id\": 7}"),
+            (b"\xFF", "\u{FFFD}"),
+        ] {
+            let items: Vec<Item> = InputLines::new(line, 1 << 10).map(Result::unwrap).collect();
+            let [Item::Unread { outline, error }] = &items[..] else { panic!("{items:?}") };
+            assert_eq!(outline, expected);
+            assert!(error.is(INVALID_RECORD), "{error}");
         }
     }
 

@@ -17,6 +17,7 @@ use ragmaker_tool::INTERNAL_ERROR;
 use super::{
     Stop,
     codes::PAGE_TIMEOUT,
+    data::RecordData,
     record::{Converter, Item, OutputLine},
 };
 
@@ -35,6 +36,8 @@ pub(super) struct Pool {
 /// An item in the pool.
 struct Task {
     item: Item,
+    /// The data of the item, once a worker has read it.
+    known: OnceLock<RecordData>,
     /// When a worker started it.
     begun: OnceLock<Instant>,
     done: SyncSender<OutputLine>,
@@ -44,7 +47,7 @@ struct Task {
 
 impl Task {
     fn new(item: Item, done: SyncSender<OutputLine>) -> Self {
-        Self { item, begun: OnceLock::new(), done, is_settled: AtomicBool::new(false) }
+        Self { item, known: OnceLock::new(), begun: OnceLock::new(), done, is_settled: AtomicBool::new(false) }
     }
 
     /// Whether the caller is the first to settle the task.
@@ -94,7 +97,8 @@ impl Pool {
             let output = self.wait(&task, &output).unwrap_or_else(|| {
                 work(Arc::clone(&queue), Arc::clone(&converter));
                 let error = PAGE_TIMEOUT.error(format!("the page took more than {} ms", self.timeout.as_millis()));
-                converter.failure(&task.item, &error)
+                // Reading takes a time that is linear in the size of the item, which is bounded.
+                converter.failure(task.known.wait(), &error)
             });
             write(output)?;
         }
@@ -129,8 +133,11 @@ fn work(queue: Queue, converter: Arc<Converter>) {
             let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(task) = task else { return };
             task.begun.get_or_init(Instant::now);
-            let output = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item)))
-                .unwrap_or_else(|_| converter.failure(&task.item, &INTERNAL_ERROR.error("the conversion panicked")));
+            let output = panic::catch_unwind(AssertUnwindSafe(|| converter.convert(&task.item, &task.known)))
+                .unwrap_or_else(|_| {
+                    let known = task.known.get_or_init(RecordData::default);
+                    converter.failure(known, &INTERNAL_ERROR.error("the conversion panicked"))
+                });
             if !task.settle() {
                 // Another worker has taken the place of this one.
                 return;
@@ -153,7 +160,7 @@ mod tests {
     }
 
     fn item(number: usize) -> Item {
-        Item::Line(format!(r#"{{"id": {number}, "html": "<p>text"}}"#).into_bytes())
+        Item::Line(format!(r#"{{"id": {number}, "html": "<p>text"}}"#))
     }
 
     /// The ids of the written lines, and the end of the run.
@@ -189,6 +196,22 @@ mod tests {
     fn nothing_is_written_after_the_writer_stopped() {
         let (ids, end) = run(4, (0..100).map(item).map(Ok).collect(), 3);
         assert!(ids == [0, 1, 2] && matches!(end, Err(Stop::Failures(3))));
+    }
+
+    #[test]
+    fn a_page_that_takes_too_long_has_the_data_of_its_record() {
+        let line = r#"{"url": "u", "k": 5, "html": "<p>text"}"#;
+        let items = (0..100).map(|_| Ok(Item::Line(line.to_owned())));
+        let mut late = 0;
+        let end = Pool { jobs: 1, timeout: Duration::ZERO }.run(items, converter(), |output| {
+            let record: serde_json::Value = serde_json::from_slice(&output.line).unwrap();
+            late += usize::from(record["error"]["error_code"] == "PAGE_TIMEOUT");
+            assert_eq!((&record["url"], &record["metadata"]["k"]), (&"u".into(), &5.into()), "{record}");
+            assert_eq!(record["id"], ragmaker_knowledge::bytes_hash(b"u<p>text"), "{record}");
+            assert_eq!(record["metadata"]["sha256"], ragmaker_knowledge::bytes_hash(b"<p>text"), "{record}");
+            Ok(())
+        });
+        assert!(end.is_ok() && late > 0);
     }
 
     #[test]

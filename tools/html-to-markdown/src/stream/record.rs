@@ -1,6 +1,6 @@
 //! A record of the input, and its line of output.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use ragmaker_knowledge::{bytes_hash, decode, now};
 use ragmaker_markdown::{Document, Options, Scope, convert};
@@ -52,11 +52,11 @@ pub enum Content {
 #[derive(Debug)]
 pub(super) enum Item {
     /// A line of JSON.
-    Line(Vec<u8>),
-    /// A line over the size limit.
-    Cut {
+    Line(String),
+    /// A line over the size limit, or one that is not UTF-8.
+    Unread {
         /// The line without its long texts.
-        outline: Vec<u8>,
+        outline: String,
         /// The error.
         error: Error,
     },
@@ -90,9 +90,11 @@ struct Converted {
 }
 
 impl Converter {
-    /// Converts `item` to a line of output.
-    pub(super) fn convert(&self, item: &Item) -> OutputLine {
-        let (known, page) = self.read(item);
+    /// Converts `item` to a line of output. Its data is in `known` as soon as it is read: what takes long is the
+    /// conversion.
+    pub(super) fn convert(&self, item: &Item, known: &OnceLock<RecordData>) -> OutputLine {
+        let (data, page) = self.read(item);
+        let known = known.get_or_init(|| data);
         let page = page.and_then(|page| {
             if page.bytes.len() <= self.max_bytes {
                 return Ok(page);
@@ -101,19 +103,19 @@ impl Converter {
             Err(INPUT_TOO_LARGE.error(message).remedy("Raise --max-bytes."))
         });
         let converted = page.and_then(|page| self.page(&page, known.url.as_deref()));
-        self.line(&known, converted.as_ref())
+        self.line(known, converted.as_ref())
     }
 
-    /// The line for an `item` that cannot be converted.
-    pub(super) fn failure(&self, item: &Item, error: &Error) -> OutputLine {
-        self.line(&self.read(item).0, Err(error))
+    /// The line for a record that cannot be converted.
+    pub(super) fn failure(&self, known: &RecordData, error: &Error) -> OutputLine {
+        self.line(known, Err(error))
     }
 
     /// The data of `item`, and its page.
-    fn read<'a>(&self, item: &'a Item) -> (RecordData<'a>, Result<InputPage<'a>, Error>) {
+    fn read<'a>(&self, item: &'a Item) -> (RecordData, Result<InputPage<'a>, Error>) {
         let (mut known, page) = match item {
             Item::Line(line) => members::read(line),
-            Item::Cut { outline, error } => (members::read(outline).0, Err(error.clone())),
+            Item::Unread { outline, error } => (members::read(outline).0, Err(error.clone())),
             Item::Response(response) => (of_response(response), response.page(self.max_bytes).map(Into::into)),
         };
         if let Ok(page) = &page {
@@ -121,7 +123,7 @@ impl Converter {
             if known.id.is_none() {
                 let url = known.url.as_deref().unwrap_or_default();
                 let digest = Sha256::new_with_prefix(url).chain_update(&page.bytes).finalize();
-                known.id = to_raw_value(&format!("{digest:x}")).ok().map(Cow::Owned);
+                known.id = to_raw_value(&format!("{digest:x}")).ok();
             }
         }
         (known, page)
@@ -147,7 +149,7 @@ impl Converter {
         Ok(Converted { document, charset })
     }
 
-    fn line(&self, known: &RecordData<'_>, converted: Result<&Converted, &Error>) -> OutputLine {
+    fn line(&self, known: &RecordData, converted: Result<&Converted, &Error>) -> OutputLine {
         let document = converted.ok().map(|converted| &converted.document);
         let mut metadata = vec![];
         if let Ok(Converted { document: Document { metadata: page, words, .. }, charset }) = converted {
@@ -158,7 +160,7 @@ impl Converter {
         }
         metadata.extend(known.sha256.as_ref().map(|sha256| ("sha256", own(sha256))));
         metadata.extend([("extractor", own(env!("CARGO_PKG_NAME"))), ("version", own(env!("CARGO_PKG_VERSION")))]);
-        metadata.extend(known.warc.map(|warc| ("warc", own(&warc))));
+        metadata.extend(known.warc.as_ref().map(|warc| ("warc", own(warc))));
         let record = Record {
             id: known.id.as_deref(),
             url: known.url.as_deref().or(document.and_then(|document| document.metadata.url.as_deref())),
@@ -202,7 +204,7 @@ struct Failure<'a> {
 /// The metadata of a record.
 struct Metadata<'a> {
     own: Vec<(&'static str, Box<RawValue>)>,
-    rest: &'a [Member<'a>],
+    rest: &'a [Member],
 }
 
 impl Serialize for Metadata<'_> {
@@ -223,7 +225,7 @@ impl Serialize for Metadata<'_> {
 }
 
 /// The members of `metadata.input`.
-struct Group<'a>(Vec<&'a Member<'a>>);
+struct Group<'a>(Vec<&'a Member>);
 
 impl Serialize for Group<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -235,11 +237,11 @@ fn own(value: &(impl Serialize + ?Sized)) -> Box<RawValue> {
     to_raw_value(value).unwrap_or_default()
 }
 
-fn of_response(response: &Response) -> RecordData<'_> {
+fn of_response(response: &Response) -> RecordData {
     RecordData {
-        id: response.id.as_ref().and_then(|id| to_raw_value(id).ok()).map(Cow::Owned),
-        url: response.url.as_deref().map(Cow::Borrowed),
-        warc: Some(WarcData { date: response.date.as_deref(), http_status: response.status }),
+        id: response.id.as_ref().and_then(|id| to_raw_value(id).ok()),
+        url: response.url.clone(),
+        warc: Some(WarcData { date: response.date.clone(), http_status: response.status }),
         ..RecordData::default()
     }
 }
@@ -257,8 +259,12 @@ mod tests {
         Converter { content: Content::Whole, max_bytes: 1000, charset: Charset::Utf8 }
     }
 
+    fn converted(item: &Item) -> OutputLine {
+        converter().convert(item, &OnceLock::new())
+    }
+
     fn convert_line(line: &str) -> Value {
-        let output = converter().convert(&Item::Line(line.into()));
+        let output = converted(&Item::Line(line.into()));
         let text = String::from_utf8(output.line).unwrap();
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         let record: Value = serde_json::from_str(&text).unwrap();
@@ -289,7 +295,7 @@ mod tests {
     fn an_id_is_passed_through_unchanged() {
         for id in ["1.0", "12345678901234567890123", "\"\\u00e9\"", "{\"a\": 1}"] {
             let line = format!("{{\"id\": {id}, \"html\": \"<p>a\"}}");
-            let output = converter().convert(&Item::Line(line.into()));
+            let output = converted(&Item::Line(line));
             let text = String::from_utf8(output.line).unwrap();
             assert!(text.starts_with(&format!("{{\"id\": {id}, ")), "{text}");
         }
@@ -327,8 +333,8 @@ mod tests {
             assert_eq!((&record["id"], &record["error"]["error_code"]), (&id, &json!(code)), "{line}: {record}");
         }
         assert_eq!(convert_line(r#"{"id": 1, "html": 2, "k": 3}"#)["metadata"]["k"], 3);
-        let cut = Item::Cut { outline: br#"{"id": 5, "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
-        let output = converter().convert(&cut);
+        let cut = Item::Unread { outline: r#"{"id": 5, "html": "<p>"#.into(), error: INPUT_TOO_LARGE.error("long") };
+        let output = converted(&cut);
         let record: Value = serde_json::from_slice(&output.line).unwrap();
         assert_eq!((&record["id"], &record["error"]["message"]), (&json!(5), &json!("long")));
     }
@@ -358,12 +364,9 @@ mod tests {
         let record = convert_line(&line);
         assert_eq!(record["error"]["error_code"], "INPUT_TOO_LARGE");
         assert_eq!((&record["id"], &record["metadata"]["sha256"]), (&id, &checksum));
-        let late = converter().failure(&Item::Line(line.into()), &super::super::codes::PAGE_TIMEOUT.error("late"));
-        let record: Value = serde_json::from_slice(&late.line).unwrap();
-        assert_eq!((&record["id"], &record["metadata"]["sha256"]), (&id, &checksum));
         // The page is not known as a whole.
-        let cut = Item::Cut { outline: br#"{"url": "u", "html": "<p>"#.to_vec(), error: INPUT_TOO_LARGE.error("long") };
-        let record: Value = serde_json::from_slice(&converter().convert(&cut).line).unwrap();
+        let cut = Item::Unread { outline: r#"{"url": "u", "html": "<p>"#.into(), error: INPUT_TOO_LARGE.error("long") };
+        let record: Value = serde_json::from_slice(&converted(&cut).line).unwrap();
         assert_eq!((&record["id"], &record["error"]["error_code"]), (&Value::Null, &json!("INPUT_TOO_LARGE")));
         assert!(record["metadata"]["sha256"].is_null(), "{record}");
     }
