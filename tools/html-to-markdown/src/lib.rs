@@ -3,7 +3,7 @@
 mod input;
 pub mod stream;
 
-use std::{io, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{io, path::PathBuf, time::Duration};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{NOT_A_REGULAR_FILE, input_file};
@@ -11,8 +11,8 @@ use ragmaker_knowledge::{Destination, DestinationArgs, EMPTY_CONTENT, decode, no
 use ragmaker_markdown::{Document, Error as Conversion, Metadata, Options, Scope, convert, plain_text};
 use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT};
 use ragmaker_tool::{
-    ARGUMENT_ERROR, Annotations, Budget, Code, ContentOrigin, Error, Invocation, Limit, Next, OFFSET_BEYOND_END,
-    Offset, SELECTOR_NOT_FOUND, Stdin, Tool, host,
+    ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Limit, Next,
+    OFFSET_BEYOND_END, Offset, SELECTOR_NOT_FOUND, Stdin, Tool, host,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -48,7 +48,7 @@ pub struct Args {
     /// with --text, the maximum number of columns (default: 80)
     #[argh(option)]
     #[serde(skip)]
-    pub width: Option<NonZeroUsize>,
+    pub width: Option<Width>,
     /// folder for a Markdown file with front matter, instead of the Markdown in the answer; created if missing
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
@@ -94,6 +94,9 @@ pub struct Args {
     #[argh(option)]
     pub limit: Option<Limit>,
 }
+
+/// The maximum number of columns of plain text.
+pub type Width = Bounded<1, { u64::MAX }>;
 
 /// A converted page.
 #[derive(Serialize, JsonSchema, Debug)]
@@ -195,7 +198,7 @@ impl Tool for Args {
         let options = Options { base_url: base, scope };
         let mut page = convert(&html, &options).map_err(|error| refusal(&error))?;
         if self.text {
-            page.markdown = plain_text(&page.markdown, self.width.map_or(80, NonZeroUsize::get));
+            page.markdown = plain_text(&page.markdown, self.width.map_or(80, Width::index));
             // A picture without a description is Markdown, but no text.
             if page.markdown.trim().is_empty() {
                 return Err(refusal(&Conversion::EmptyContent));
@@ -278,6 +281,9 @@ impl Args {
             if let Some((argument, _)) = saving.iter().find(|(_, path)| path.is_some()) {
                 return conflict(flag, argument);
             }
+        }
+        if self.raw && self.text {
+            return conflict("--raw", "--text");
         }
         if self.width.is_some() && !self.text {
             return Err(ARGUMENT_ERROR.error("--width needs --text").detail("argument", "--width"));
@@ -387,10 +393,13 @@ mod tests {
             (&["--whole", "--selector", "p"][..], "--selector"),
             (&["--raw", "--output-dir", "a"], "--output-dir"),
             (&["--text", "--kb-root", "a"], "--kb-root"),
+            (&["--raw", "--text"], "--text"),
             (&["--width", "20"], "--width"),
         ] {
             assert_eq!(refused(args(line).scope()), Some(("ARGUMENT_ERROR", argument.to_owned())), "{line:?}");
         }
+        let none = Args::from_args(&["html-to-markdown"], &["--text", "--width", "0"]).unwrap_err();
+        assert!(none.output.contains("expected a whole number from 1 to"), "{none:?}");
         assert!(matches!(args(&["--whole"]).scope(), Ok(Scope::Whole)));
         assert!(matches!(args(&["--selector", "p"]).scope(), Ok(Scope::Selector("p"))));
         assert!(matches!(args(&["--text", "--width", "20"]).scope(), Ok(Scope::Main)));
