@@ -62,7 +62,7 @@ fn a_line_in_is_a_line_out_in_order() {
         assert!(records[7]["text"].as_str().unwrap().contains("[7 high tides](https://x.example/7)"), "{}", records[7]);
     }
     let (first, last) = input.split_at(input.len() / 2);
-    assert_eq!(records(&["--jsonl"], &[gzip(first), gzip(last)].concat()).len(), 300);
+    assert_eq!(records(&["--jsonl"], &[gzip(first), gzip(last), vec![0; 512]].concat()).len(), 300);
     assert!(records(&["--jsonl"], b"").is_empty());
     assert!(records(&["--warc"], b"").is_empty());
 }
@@ -98,16 +98,17 @@ fn each_line_is_answered_before_the_next_is_sent() {
 
 #[test]
 fn an_error_of_a_page_is_a_record() {
-    let huge = format!("{{\"id\": \"huge\", \"html\": \"{}\"}}\n", "x".repeat(50 << 20));
+    let huge = format!("{{\"id\": \"huge\", \"html\": \"{}\"}}\n", "x".repeat(10 << 20));
     let bad = "\n{\"id\": \"cut\", \"html\": \"<p>\n{\"id\": \"none\"}\n{\"id\": \"binary\", \"html_base64\": \"f0VMRgA=\"}\n";
-    let input = [pages(2), huge.into_bytes(), bad.into(), b"\xFF\n".to_vec(), pages(1)].concat();
-    let records = records(&["--jsonl", "--jobs", "2"], &input);
+    let not_utf8 = b"{\"html\": \"caf\xE9\", \"id\": \"latin\"}\n";
+    let input = [pages(2), huge.into_bytes(), bad.into(), not_utf8.to_vec(), pages(1)].concat();
+    let records = records(&["--jsonl", "--jobs", "2", "--max-bytes", "1000000"], &input);
     let codes: Vec<&str> =
         records.iter().map(|record| record["error"]["error_code"].as_str().unwrap_or_default()).collect();
     let invalid = "INVALID_RECORD";
     assert_eq!(codes, ["", "", "INPUT_TOO_LARGE", invalid, invalid, invalid, "NOT_TEXT", invalid, ""]);
-    let ids: Vec<&Value> = records[2..7].iter().map(|record| &record["id"]).collect();
-    assert_eq!(ids, [&json!("huge"), &Value::Null, &json!("cut"), &json!("none"), &json!("binary")]);
+    let ids: Vec<&Value> = records[2..8].iter().map(|record| &record["id"]).collect();
+    assert_eq!(ids, [&json!("huge"), &Value::Null, &json!("cut"), &json!("none"), &json!("binary"), &json!("latin")]);
 }
 
 #[test]
@@ -173,6 +174,8 @@ fn conflicting_flags_are_refused() {
         &["--jsonl", "--jobs", "257"],
         &["--jsonl", "--jobs", "99999999999"],
         &["--jobs", "2"],
+        &["--raw", "--text"],
+        &["--text", "--width", "0"],
         &["--arguments", r#"{"jsonl": true}"#],
     ] {
         let output = run(arguments, PAGE.as_bytes());

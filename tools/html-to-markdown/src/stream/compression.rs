@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use ruzstd::decoding::{
     BlockDecodingStrategy, FrameDecoder,
     errors::{FrameDecoderError, ReadFrameHeaderError},
@@ -16,7 +16,7 @@ const ZSTD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 const SKIPPABLE: [u8; 4] = [0x50, 0x2A, 0x4D, 0x18];
 
 /// The byte order mark of UTF-8.
-const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
+pub(super) const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// The number of bytes of a zstd frame that are decoded together.
 const PART: usize = 1 << 16;
@@ -33,7 +33,7 @@ pub(super) fn decoded(input: impl BufRead + Send + 'static) -> io::Result<Box<dy
     let signatures: Vec<&[u8]> = zstd.iter().map(|signature| &signature[..]).chain([&GZIP[..]]).collect();
     let (input, start) = peeked(input, &signatures)?;
     Ok(if start == GZIP {
-        Box::new(BufReader::with_capacity(PART, MultiGzDecoder::new(input)))
+        Box::new(BufReader::with_capacity(PART, GzipMembers::new(input)))
     } else if zstd.iter().any(|signature| start == signature) {
         Box::new(BufReader::with_capacity(PART, Frames { input, decoder: FrameDecoder::new(), within: false }))
     } else {
@@ -57,6 +57,48 @@ pub(super) fn peeked<R: BufRead>(mut input: R, signatures: &[&[u8]]) -> io::Resu
         }
     }
     Ok((Cursor::new(start.clone()).chain(input), start))
+}
+
+/// The members of a gzip stream.
+///
+/// Zero bytes after a member are padding, as for gzip(1): tapes and block devices fill their last block with them.
+pub(super) struct GzipMembers<R> {
+    /// The current member; `None` after the last one.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> GzipMembers<R> {
+    pub(super) fn new(input: R) -> Self {
+        Self { member: Some(GzDecoder::new(input)) }
+    }
+}
+
+impl<R: BufRead> Read for GzipMembers<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(into)?;
+            if read > 0 || into.is_empty() {
+                return Ok(read);
+            }
+            let has_more = skip_zeros(member.get_mut())?;
+            self.member = self.member.take().filter(|_| has_more).map(|ended| GzDecoder::new(ended.into_inner()));
+        }
+        Ok(0)
+    }
+}
+
+/// Skips zero bytes. Returns whether there are other bytes after them.
+fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let buffer = input.fill_buf()?;
+        let zeros = buffer.iter().take_while(|&&byte| byte == 0).count();
+        let is_zero = zeros == buffer.len();
+        if !is_zero || zeros == 0 {
+            input.consume(zeros);
+            return Ok(!is_zero);
+        }
+        input.consume(zeros);
+    }
 }
 
 /// The frames of a zstd stream.
@@ -135,6 +177,18 @@ mod tests {
         for plain in ["", "{", "{}\n", "\u{1f}"] {
             assert_eq!(read(plain.into()).unwrap(), plain);
         }
+    }
+
+    #[test]
+    fn zeros_after_a_gzip_member_are_padding() {
+        let (first, last) = (gzip("a\n"), gzip("b\n"));
+        for zeros in [1, 10, 512, 1 << 20] {
+            let zeros = vec![0; zeros];
+            assert_eq!(read([&first[..], &last, &zeros].concat()).unwrap(), "a\nb\n");
+            assert_eq!(read([&first[..], &zeros, &last].concat()).unwrap(), "a\nb\n");
+            assert!(read([&first[..], &zeros, b"x"].concat()).is_err());
+        }
+        assert!(read([&first[..], b"x"].concat()).is_err());
     }
 
     #[test]

@@ -150,6 +150,7 @@ fn work(queue: Queue, converter: Arc<Converter>) {
 
 #[cfg(test)]
 mod tests {
+    use ragmaker_knowledge::bytes_hash;
     use ragmaker_tool::json::Charset;
 
     use super::*;
@@ -200,15 +201,18 @@ mod tests {
 
     #[test]
     fn a_page_that_takes_too_long_has_the_data_of_its_record() {
-        let line = r#"{"url": "u", "k": 5, "html": "<p>text"}"#;
-        let items = (0..100).map(|_| Ok(Item::Line(line.to_owned())));
+        // Converting takes longer than the interval at which a worker's start is noticed.
+        let page = "<p>text ".repeat(50_000);
+        let line = format!(r#"{{"url": "u", "k": 5, "html": "{page}"}}"#);
+        let (id, checksum) = [format!("u{page}"), page].map(|text| bytes_hash(text.as_bytes())).into();
+        let items = (0..3).map(move |_| Ok(Item::Line(line.clone())));
         let mut late = 0;
         let end = Pool { jobs: 1, timeout: Duration::ZERO }.run(items, converter(), |output| {
             let record: serde_json::Value = serde_json::from_slice(&output.line).unwrap();
             late += usize::from(record["error"]["error_code"] == "PAGE_TIMEOUT");
             assert_eq!((&record["url"], &record["metadata"]["k"]), (&"u".into(), &5.into()), "{record}");
-            assert_eq!(record["id"], ragmaker_knowledge::bytes_hash(b"u<p>text"), "{record}");
-            assert_eq!(record["metadata"]["sha256"], ragmaker_knowledge::bytes_hash(b"<p>text"), "{record}");
+            assert_eq!(record["id"], id, "{record}");
+            assert_eq!(record["metadata"]["sha256"], checksum, "{record}");
             Ok(())
         });
         assert!(end.is_ok() && late > 0);

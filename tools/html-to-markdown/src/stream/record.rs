@@ -275,8 +275,7 @@ mod tests {
 
     #[test]
     fn a_page_becomes_a_record() {
-        let input =
-            json!({"id": 7, "url": "https://x.example/a", "html": HTML, "lang": "x", "group": [1, {"a": null}]});
+        let input = json!({"id": 7, "url": "https://x.example/a", "html": HTML, "lang": "x", "warc": 1, "group": [1, {"a": null}]});
         let record = convert_line(&input.to_string());
         assert_eq!(record["text"], "High water comes **twice** a day.\n");
         assert_eq!(
@@ -287,7 +286,7 @@ mod tests {
         let metadata = &record["metadata"];
         assert_eq!(metadata["sha256"], bytes_hash(HTML.as_bytes()));
         assert_eq!((&metadata["words"], &metadata["group"]), (&json!(6), &json!([1, {"a": null}])));
-        assert_eq!((&metadata["lang"], &metadata["input"]), (&Value::Null, &json!({"lang": "x"})));
+        assert_eq!((&metadata["lang"], &metadata["input"]), (&Value::Null, &json!({"lang": "x", "warc": 1})));
         assert_eq!(metadata["version"], env!("CARGO_PKG_VERSION"));
     }
 

@@ -16,7 +16,7 @@ use ragmaker_tool::Error;
 use super::{
     codes::INVALID_RECORD,
     compression::{self, GZIP},
-    http::{Body, Head},
+    http::{Body, Head, fields},
 };
 
 /// The longest head of a record or of an HTTP response, in bytes.
@@ -289,8 +289,7 @@ impl RecordFilter {
             Err(error) => return Some(Response::broken(headers, error)),
         };
         let bytes = &block[head.length..];
-        let is_html = head.is_html().unwrap_or_else(|| bytes.trim_ascii_start().starts_with(b"<"));
-        if !is_html || (head.status != 200 && !self.any_status) {
+        if (head.status != 200 && !self.any_status) || !head.is_html(bytes) {
             return None;
         }
         let status = head.status;
@@ -328,11 +327,19 @@ fn ended(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::UnexpectedEof, message)
 }
 
-/// Reads the head of the next record into `headers`, with names in lower case; `false` at the end of the archive. After
-/// an error, `headers` has those before it.
+/// Reads the head of the next record into `headers`; `false` at the end of the archive. After an error, `headers` has those
+/// before it.
 ///
 /// The error is `InvalidData` if the bytes are not a record.
 fn read_headers(input: &mut impl BufRead, headers: &mut Headers) -> io::Result<bool> {
+    let mut head = vec![];
+    let read = read_head(input, &mut head);
+    headers.extend(fields(&head));
+    read
+}
+
+/// Reads the lines of the head of the next record, without those before its fields.
+fn read_head(input: &mut impl BufRead, head: &mut Vec<u8>) -> io::Result<bool> {
     let wrong = |message: &str| io::Error::new(io::ErrorKind::InvalidData, message);
     let mut left = HEAD;
     let mut line = || -> io::Result<Vec<u8>> {
@@ -354,25 +361,15 @@ fn read_headers(input: &mut impl BufRead, headers: &mut Headers) -> io::Result<b
     if !is_cut && !version.starts_with(VERSION.as_bytes()) {
         return Err(wrong("this is not the start of a WARC record"));
     }
-    let mut last = None;
     loop {
         let bytes = line()?;
         if !bytes.ends_with(b"\n") {
             return Err(ended("the input ends in the head of a record"));
         }
-        let text = String::from_utf8_lossy(bytes.trim_ascii_end());
-        if text.is_empty() {
+        if bytes.trim_ascii().is_empty() {
             return Ok(true);
         }
-        if text.starts_with([' ', '\t']) {
-            if let Some(value) = last.as_ref().and_then(|last| headers.get_mut(last)) {
-                *value = format!("{value} {}", text.trim());
-            }
-        } else if let Some((name, value)) = text.split_once(':') {
-            let name = name.trim().to_ascii_lowercase();
-            headers.insert(name.clone(), value.trim().to_owned());
-            last = Some(name);
-        }
+        head.extend(bytes);
     }
 }
 

@@ -74,8 +74,10 @@ fn responses_that_are_pages_are_read() {
         record("response", "3", other),
         record("response", "4", &gone),
         record("response", "5", "HTTP/1.1 200 OK\r\n\r\n <html>no type"),
+        record("response", "6", "HTTP/2 200\r\ncontent-type:\r\n\r\n<p>empty type"),
+        record("response", "7", "HTTP/2 200\r\ncontent-type:\r\n\r\n{}"),
     ];
-    let expected = [pair("1", "<p>Tides"), pair("5", " <html>no type")];
+    let expected = [pair("1", "<p>Tides"), pair("5", " <html>no type"), pair("6", "<p>empty type")];
     let members: Vec<Vec<u8>> = records.iter().map(|record| gzip(record)).collect();
     for archive in [records.concat(), gzip(&records.concat()), members.concat()] {
         assert_eq!(read(archive, false), expected);
