@@ -1,5 +1,5 @@
 //! Fuzz target: any bytes as a stream of JSON lines or as an archive are processed to their end, and the output
-//! consists of whole lines.
+//! consists of whole lines of UTF-8.
 //!
 //! Needs a nightly toolchain and `cargo install cargo-fuzz`. In `tools/html-to-markdown`:
 //!
@@ -29,6 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut out = vec![];
         let _ = convert(Cursor::new(bytes.to_vec()), &mut out, settings);
         assert!(out.is_empty() || out.ends_with(b"}\n"));
+        assert!(str::from_utf8(&out).is_ok());
         if form == InputFormat::JsonLines && !is_compressed(bytes) {
             let lines =
                 bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).split_inclusive(|&byte| byte == b'\n').count();
