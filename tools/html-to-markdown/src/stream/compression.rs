@@ -91,13 +91,11 @@ impl<R: BufRead> Read for GzipMembers<R> {
 fn skip_zeros(input: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let buffer = input.fill_buf()?;
-        let zeros = buffer.iter().take_while(|&&byte| byte == 0).count();
-        let is_zero = zeros == buffer.len();
-        if !is_zero || zeros == 0 {
-            input.consume(zeros);
-            return Ok(!is_zero);
-        }
+        let (zeros, length) = (buffer.iter().take_while(|&&byte| byte == 0).count(), buffer.len());
         input.consume(zeros);
+        if zeros < length || length == 0 {
+            return Ok(zeros < length);
+        }
     }
 }
 
