@@ -47,11 +47,11 @@ names! {
         Source = "#source",
         Align = "align", Alt = "alt", Alttext = "alttext", AriaControls = "aria-controls", AriaHidden = "aria-hidden", AriaLabel = "aria-label",
         AriaLabelledby = "aria-labelledby", AriaSelected = "aria-selected", Checked = "checked",
-        Class = "class", Colspan = "colspan", Content = "content", DataLang = "data-lang",
+        Class = "class", Colspan = "colspan", Commandfor = "commandfor", Content = "content", DataLang = "data-lang",
         DataLanguage = "data-language", DataLazySrc = "data-lazy-src", DataOriginal = "data-original",
         DataSrc = "data-src", DataBsTarget = "data-bs-target", DataSrcset = "data-srcset", DataTarget = "data-target", DataTestid = "data-testid", Datetime = "datetime", Display = "display",
         Encoding = "encoding", For = "for", Hidden = "hidden", Href = "href", Id = "id", Itemprop = "itemprop",
-        Itemtype = "itemtype", Lang = "lang", Role = "role", Rowspan = "rowspan", Shadowrootmode = "shadowrootmode", Src = "src", Srcset = "srcset",
+        Itemtype = "itemtype", Lang = "lang", Open = "open", Popover = "popover", Popovertarget = "popovertarget", Role = "role", Rowspan = "rowspan", Shadowrootmode = "shadowrootmode", Src = "src", Srcset = "srcset",
         Start = "start", Style = "style", Title = "title", Type = "type", Value = "value",
     }
 }

@@ -6,9 +6,10 @@
 
 use super::{
     diagrams::keep_diagrams,
+    hidden::holds_formula,
     rules::remove_boilerplate,
     tabs::Tabs,
-    visible::{holds_formula, is_invisible, is_label},
+    visible::{is_invisible, is_label},
 };
 use crate::{
     chars::count_words,

@@ -1,5 +1,7 @@
 //! Hidden content: what a reader cannot see is not content, unless a control on the page shows it.
 
+use std::cell::OnceCell;
+
 use foldhash::HashSet;
 
 use super::names::each_word;
@@ -50,19 +52,15 @@ pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
     if hidden.is_empty() {
         return;
     }
-    let mut controlled = None;
+    let controls = Controls::new(tree);
     // What is in an absent element is absent with it.
     let mut end = 0;
     let absent = hidden.into_iter().filter(|&id| {
-        if id < end {
+        if id < end || controls.evidence(id) != Evidence::Absent {
             return false;
         }
-        let controlled = controlled.get_or_insert_with(|| controlled_ids(tree));
-        let is_absent = is_absent(tree, id, controlled);
-        if is_absent {
-            end = tree.subtree(id).end;
-        }
-        is_absent
+        end = tree.subtree(id).end;
+        true
     });
     let absent: Vec<Id> = absent.collect();
     let words =
@@ -75,28 +73,71 @@ pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
     }
 }
 
-/// Whether nothing on the page shows a hidden element.
-fn is_absent(tree: &Tree, id: Id, controlled: &HashSet<&str>) -> bool {
-    match tree.tag(id) {
-        Tag::Img | Tag::Template => return true,
-        Tag::Noscript => return is_replaced(tree, id),
-        _ => {}
+/// What a page says of a hidden element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Evidence {
+    /// Nothing on the page shows it.
+    Absent,
+    /// A script may show it: the rest of a text, or what has a heading or is called like a folded element.
+    Unknown,
+    /// A control on the page shows it, or it is the source of a formula.
+    Shown,
+}
+
+/// The controls of a page, with which hidden elements are shown.
+pub(super) struct Controls<'t> {
+    tree: &'t Tree,
+    /// The ids that links and buttons name; found when the first hidden element is.
+    named: OnceCell<HashSet<&'t str>>,
+}
+
+impl<'t> Controls<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Self {
+        Self { tree, named: OnceCell::new() }
     }
-    if tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math) {
-        return false;
+
+    /// Whether a control on the page shows a hidden element, or it is the source of a formula.
+    pub(super) fn show(&self, id: Id) -> bool {
+        self.evidence(id) == Evidence::Shown
     }
-    if !tree.tag(id).is_block() {
-        return tree.subtree(id).take(64).map(|id| count_words(tree.text(id))).sum::<usize>() <= MAX_ASIDE;
+
+    fn evidence(&self, id: Id) -> Evidence {
+        let tree = self.tree;
+        match tree.tag(id) {
+            Tag::Img | Tag::Template => return Evidence::Absent,
+            Tag::Noscript if is_replaced(tree, id) => return Evidence::Absent,
+            Tag::Noscript => return Evidence::Unknown,
+            _ => {}
+        }
+        if holds_formula(tree, id) {
+            return Evidence::Shown;
+        }
+        let words = |nodes| tree.subtree(id).take(nodes).map(|id| count_words(tree.text(id))).sum::<usize>();
+        if !tree.tag(id).is_block() {
+            return if words(64) <= MAX_ASIDE { Evidence::Absent } else { Evidence::Unknown };
+        }
+        if tree.attr(id, Attr::Itemprop).is_some() || tree.attr(id, Attr::Itemtype).is_some() {
+            return Evidence::Absent;
+        }
+        let is_named = || tree.attr(id, Attr::Id).is_some_and(|id| self.named().contains(id));
+        let names = || [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name));
+        if tree.attr(id, Attr::Role) == Some("tabpanel") || is_named() {
+            return Evidence::Shown;
+        }
+        match evidence_before(tree, id) {
+            Evidence::Absent if words(256) > MAX_ASIDE || names().any(is_called_folded) => Evidence::Unknown,
+            evidence => evidence,
+        }
     }
-    let is_microdata = |id: Id| tree.attr(id, Attr::Itemprop).is_some() || tree.attr(id, Attr::Itemtype).is_some();
-    if is_microdata(id) {
-        return true;
+
+    fn named(&self) -> &HashSet<&'t str> {
+        self.named.get_or_init(|| controlled_ids(self.tree))
     }
-    let is_named = tree.attr(id, Attr::Id).is_some_and(|id| controlled.contains(id));
-    let is_folded = tree.attr(id, Attr::Role) == Some("tabpanel")
-        || [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name)).any(is_called_folded);
-    let words = || tree.subtree(id).take(256).map(|id| count_words(tree.text(id))).sum::<usize>();
-    !is_named && !is_folded && words() <= MAX_ASIDE && !follows_control(tree, id)
+}
+
+/// Whether an element contains the source of a formula, which is hidden beside the rendered one.
+pub(super) fn holds_formula(tree: &Tree, id: Id) -> bool {
+    tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math)
 }
 
 fn is_called_folded(names: &str) -> bool {
@@ -107,12 +148,12 @@ fn is_called_folded(names: &str) -> bool {
 
 /// The ids that links and buttons name.
 fn controlled_ids(tree: &Tree) -> HashSet<&str> {
-    let names = [Attr::Href, Attr::AriaControls, Attr::DataTarget, Attr::DataBsTarget];
+    const ADDRESSES: [Attr; 3] = [Attr::Href, Attr::DataTarget, Attr::DataBsTarget];
+    const NAMES: [Attr; 3] = [Attr::AriaControls, Attr::Commandfor, Attr::Popovertarget];
     let of = |id: Id| {
-        names.into_iter().filter_map(move |name| {
-            let value = tree.attr(id, name)?.trim();
-            value.strip_prefix('#').or_else(|| (name == Attr::AriaControls).then_some(value))
-        })
+        let places = ADDRESSES.into_iter().filter_map(move |name| tree.attr(id, name)?.trim().strip_prefix('#'));
+        let lists = NAMES.into_iter().filter_map(move |name| tree.attr(id, name));
+        places.chain(lists.flat_map(str::split_ascii_whitespace).map(|name| name.strip_prefix('#').unwrap_or(name)))
     };
     (1..tree.len()).filter(|&id| tree.tag(id) != Tag::Text).flat_map(of).filter(|id| !id.is_empty()).collect()
 }
@@ -134,17 +175,26 @@ fn is_replaced(tree: &Tree, id: Id) -> bool {
     !own.is_empty() && images.next().is_none() && sources.any(|source| source.contains(own))
 }
 
-/// Whether the element before is one that can be pressed, or heads it.
-fn follows_control(tree: &Tree, id: Id) -> bool {
-    let Some(before) = element_before(tree, id) else { return false };
-    let is_control = |id: Id| {
+/// What the element before says: one that can be pressed shows this one, and one that heads it may. A message, such as
+/// "Sent!", also follows the heading or the field of its form.
+fn evidence_before(tree: &Tree, id: Id) -> Evidence {
+    let Some(before) = element_before(tree, id) else { return Evidence::Absent };
+    let is_pressed = |id: Id| {
         let tag = tree.tag(id);
-        tag.heading_level().is_some()
-            || matches!(tag, Tag::Button | Tag::Dt | Tag::Summary | Tag::Label | Tag::Input)
+        matches!(tag, Tag::Button | Tag::Summary)
             || (tag == Tag::A && tree.attr(id, Attr::Href).is_none_or(|href| href.starts_with(['#', 'j'])))
             || tree.attr(id, Attr::Role) == Some("button")
     };
-    tree.subtree(before).take(16).any(is_control)
+    let is_head =
+        |id: Id| tree.tag(id).heading_level().is_some() || matches!(tree.tag(id), Tag::Dt | Tag::Label | Tag::Input);
+    let mut first = tree.subtree(before).take(16);
+    if first.clone().any(is_pressed) {
+        Evidence::Shown
+    } else if first.any(is_head) {
+        Evidence::Unknown
+    } else {
+        Evidence::Absent
+    }
 }
 
 /// The element before one in the same element. It is found from the node before, because an element can have many
@@ -184,12 +234,19 @@ mod tests {
         assert_eq!(left("<p>a <span style='display:none'>b</span></p><div hidden>c</div>"), ["a"]);
         assert_eq!(left("<div itemprop=logo style='display: none' class=content>d</div>"), [""; 0]);
         assert_eq!(left("<p>a<img src=x width=1 height=1 alt=b></p>"), ["a"]);
+        assert_eq!(left("<p>a</p><dialog>b</dialog><div popover>c</div><dialog open>d</dialog>"), ["a", "d"]);
     }
 
     #[test]
     fn hidden_content_with_a_control_is_kept() {
         assert_eq!(left("<a href=#x>a</a><p>b</p><div id=x hidden>c</div>"), ["a", "b", "c"]);
-        assert_eq!(left("<button aria-controls=y>a</button><p>b</p><div id=y hidden>c</div>"), ["a", "b", "c"]);
+        for control in ["aria-controls='x y'", "aria-controls=#y", "popovertarget=y", "command=show-modal commandfor=y"]
+        {
+            for hidden in ["div hidden", "div popover", "dialog"] {
+                let page = format!("<button {control}>a</button><p>b</p><{hidden} id=y>c</{hidden}>");
+                assert_eq!(left(&page), ["a", "b", "c"], "{page}");
+            }
+        }
         assert_eq!(left("<div class=faq-answer hidden>a</div><h3>b</h3><div hidden>c</div>"), ["a", "b", "c"]);
         let rest = "word ".repeat(20);
         assert_eq!(left(&format!("<p>a</p><div hidden>{rest}</div>")).len(), 2);

@@ -6,7 +6,7 @@ use super::{
     blocks::Blocks,
     pager::is_pager,
     tabs::Tabs,
-    visible::{is_label, is_unseen, visible},
+    visible::{is_label, is_unseen, visible_at_once},
 };
 use crate::{
     tag::{Attr, Tag},
@@ -258,7 +258,7 @@ pub(super) fn drop_messages(tree: &Tree, blocks: &Blocks, tabs: &Tabs, chosen: &
     };
     let messages: Vec<usize> = (0..chosen.len()).filter(|&at| chosen[at] && is_message(at)).collect();
     if !messages.is_empty() {
-        let visible = visible(tree);
+        let visible = visible_at_once(tree);
         for at in messages {
             chosen[at] = visible[blocks.list[at].container];
         }

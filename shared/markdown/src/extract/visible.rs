@@ -1,32 +1,44 @@
 //! Visibility: which nodes a reader sees, and which nodes a selector matches.
 
+use super::hidden::{Controls, holds_formula};
 use crate::{
     chars::count_words,
     tag::{Attr, Tag},
     tree::{Id, ROOT, Tree},
 };
 
-/// Every node that a reader can see.
+/// Every node that a reader can see, at once or with a control on the page.
 pub(crate) fn visible(tree: &Tree) -> Vec<bool> {
-    let shown = shown(tree);
+    let controls = Controls::new(tree);
+    most_of(tree, shown(tree, |id| controls.show(id)))
+}
+
+/// Every node that a reader can see at once.
+pub(super) fn visible_at_once(tree: &Tree) -> Vec<bool> {
+    most_of(tree, shown(tree, |id| holds_formula(tree, id)))
+}
+
+/// The nodes that are shown, or all: if a page hides most of its content, a script will show it.
+fn most_of(tree: &Tree, shown: Vec<bool>) -> Vec<bool> {
     let length = |ids: &mut dyn Iterator<Item = Id>| ids.map(|id| tree.text(id).trim().len()).sum::<usize>();
     let everything = length(&mut (0..tree.len()));
-    // If a page hides most of its content, a script will show it.
     if length(&mut (0..tree.len()).filter(|&id| shown[id])) * 2 < everything { vec![true; tree.len()] } else { shown }
 }
 
-/// How many words the page shows.
+/// How many words the page shows at once.
 pub(crate) fn words_shown(tree: &Tree) -> usize {
-    let shown = shown(tree);
+    let shown = shown(tree, |id| holds_formula(tree, id));
     (0..tree.len()).filter(|&id| shown[id]).map(|id| count_words(tree.text(id))).sum()
 }
 
-/// Whether each node is shown: neither it nor what it is in is hidden.
-fn shown(tree: &Tree) -> Vec<bool> {
+/// Whether each node is shown: neither it nor what it is in is hidden, unless the hidden element `is_shown` all the same.
+fn shown(tree: &Tree, is_shown: impl Fn(Id) -> bool) -> Vec<bool> {
     let mut shown = vec![true; tree.len()];
     let mut id = 0;
     while id < tree.len() {
-        if (tree.node(id).hidden || is_decoration(tree, id)) && id != ROOT && !holds_formula(tree, id) {
+        let is_absent =
+            if tree.node(id).hidden { !is_shown(id) } else { is_decoration(tree, id) && !holds_formula(tree, id) };
+        if is_absent {
             shown[tree.subtree(id)].fill(false);
             id = tree.subtree(id).end;
         } else {
@@ -55,11 +67,6 @@ pub(super) fn is_label(tree: &Tree, id: Id) -> bool {
 /// The maximum number of words of a label, counted in its first nodes.
 const LABEL_WORDS: usize = 2;
 const LABEL_NODES: usize = 32;
-
-/// Whether an element contains the source of a formula, which is hidden beside the rendered one.
-pub(super) fn holds_formula(tree: &Tree, id: Id) -> bool {
-    tree.subtree(id).len() < 4096 && tree.subtree(id).any(|id| tree.tag(id) == Tag::Math)
-}
 
 /// The nodes that the caller's selector matches; none if there are none.
 pub(crate) fn selected(tree: &Tree) -> Option<Vec<bool>> {
@@ -103,6 +110,18 @@ mod tests {
     fn hidden_elements_are_not_shown() {
         assert_eq!(shown_texts("<p>high water<p hidden>a</p><i aria-hidden=true>menu</i>"), ["high water"]);
         assert_eq!(shown_texts("<p>high water<a href=/x aria-hidden=true>of the next month</a>").len(), 2);
+    }
+
+    #[test]
+    fn hidden_elements_that_a_control_shows_are_shown() {
+        assert_eq!(shown_texts("<p>high water<button aria-controls=x>a</button><div id=x hidden>b</div>").len(), 3);
+        assert_eq!(shown_texts("<p>high water</p><div role=tabpanel hidden>a</div><dialog>b</dialog>").len(), 2);
+        assert_eq!(shown_texts("<p>high water</p><button>a</button><div hidden>b</div>").len(), 3);
+        // A message that a script shows, and without a control also a long text, is not shown.
+        assert_eq!(shown_texts("<p>high water</p><h3>a</h3><div class=content hidden>Sent!</div>").len(), 2);
+        let rest = "word ".repeat(20);
+        assert_eq!(shown_texts(&format!("<p>{rest}</p><p>{rest}</p><div hidden>{rest}</div>")).len(), 2);
+        assert_eq!(words_shown(&Tree::parse("<p>high water</p><div role=tabpanel hidden>a</div>", None)), 2);
     }
 
     #[test]

@@ -366,7 +366,7 @@ impl Builder {
     fn element(&mut self, html: &str, tag: Tag, element: &Element<'_, '_>) -> Id {
         let first = self.tree.attrs.len();
         let (mut hidden, mut aria_hidden) = (matches!(tag, Tag::Template | Tag::Noscript), false);
-        let mut streamed = false;
+        let (mut streamed, mut closed) = (false, tag == Tag::Dialog);
         let mut thin = [false; 2];
         for attribute in element.attributes() {
             let Some(name) = attribute.name_source_location() else { continue };
@@ -382,6 +382,8 @@ impl Builder {
             let value = attribute.value_source_location().map_or("", |at| &html[self.in_page(&at)]);
             match name {
                 Attr::Hidden => hidden |= !value.eq_ignore_ascii_case("until-found"),
+                Attr::Popover => hidden = true,
+                Attr::Open => closed = false,
                 Attr::AriaHidden => aria_hidden = value.eq_ignore_ascii_case("true"),
                 Attr::Style => {
                     hidden |= hides(value);
@@ -397,8 +399,8 @@ impl Builder {
             let value = self.store(value, true);
             self.tree.attrs.push(Attribute { name, is_last: false, value });
         }
-        // A pixel that counts visits.
-        hidden |= thin == [true; 2];
+        // A dialog that a script opens, and a pixel that counts visits.
+        hidden |= closed || thin == [true; 2];
         let bare = tag == Tag::Other || self.tree.attrs.len() == first;
         let in_formula = || self.open.iter().any(|&id| self.tree.tag(id) == Tag::Math);
         if bare
@@ -460,6 +462,8 @@ mod tests {
         let hidden = |html: &str| Tree::parse(html, None).node(1).hidden;
         assert!(hidden("<p hidden>x") && hidden("<p style='display:none'>x") && hidden("<template>x"));
         assert!(!hidden("<p hidden=until-found>x") && !hidden("<div hidden id=S:1>x"));
+        assert!(hidden("<dialog>x") && hidden("<div popover>x") && hidden("<dialog open popover=manual>x"));
+        assert!(!hidden("<dialog open>x") && !hidden("<button popovertarget=y>x"));
         assert!(Tree::parse("<p aria-hidden=true>x", None).node(1).aria_hidden);
     }
 }

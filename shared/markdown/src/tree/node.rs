@@ -28,7 +28,7 @@ pub(super) type Span = (u32, u32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub(crate) tag: Tag,
-    /// The author hides it: `hidden`, `display: none`, a template.
+    /// The author hides it: `hidden`, `display: none`, a template, a closed dialog.
     pub(crate) hidden: bool,
     /// It is hidden from screen readers.
     pub(crate) aria_hidden: bool,
