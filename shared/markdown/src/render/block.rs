@@ -52,6 +52,7 @@ impl Renderer<'_> {
             Tag::Div | Tag::P | Tag::Table if let Some((code, language)) = self.boxed_code(id) => {
                 self.fenced(&code, language);
             }
+            Tag::Div if self.numbers_lines(id) => {}
             Tag::Div if self.is_title(id) => self.heading(id, 1),
             Tag::Div | Tag::P if let Some(tex) = self.delimited_formula(id) => self.lines_of(&tex),
             Tag::Div if let Some(lines) = self.fragment(id) => self.fenced(&lines.join("\n"), ""),

@@ -100,6 +100,7 @@ impl Renderer<'_> {
                         | "line-number"
                         | "line-numbers"
                         | "line-numbers-rows"
+                        | "line-numbers-wrapper"
                         | "gutter"
                         | "linenumber"
                         | "linenumbers"
@@ -109,6 +110,11 @@ impl Renderer<'_> {
                 )
             })
         }) && self.tree.text_content(id).chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || c == '|')
+    }
+
+    /// Whether a block beside code numbers its lines, as `VitePress` writes it.
+    pub(super) fn numbers_lines(&self, id: Id) -> bool {
+        self.is_line_number(id) && !self.plain_text(id).is_empty()
     }
 
     /// The language that the code's classes, or those right around it, name.
@@ -158,10 +164,12 @@ impl Renderer<'_> {
         })
     }
 
-    /// Whether `outer` has hardly more content than `inner`.
+    /// Whether `outer` has hardly more content than `inner`: at most one other piece of code, such as line numbers.
     fn is_nearly_all_of(&self, outer: Id, inner: Id) -> bool {
-        self.tree.subtree(outer).len() <= self.tree.subtree(inner).len() + 64
-            && self.tree.descendants(outer).filter(|&id| self.tree.tag(id) == Tag::Pre).count() <= 2
+        let inside = self.tree.subtree(inner);
+        let is_other_code = |&id: &Id| self.tree.tag(id) == Tag::Pre && !inside.contains(&id);
+        self.tree.subtree(outer).len() <= inside.len() + 64
+            && self.tree.descendants(outer).filter(is_other_code).count() <= 1
     }
 }
 
@@ -281,6 +289,35 @@ mod tests {
         let page = "<table><tr><td><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre>\
             <td><pre><code class=language-go>a\nb</code></pre></table>";
         assert_eq!(rendered_content(page), "```go\na\nb\n```\n");
+    }
+
+    #[test]
+    fn code_in_a_table_with_line_numbers_has_its_language() {
+        let table = "<table class=rouge-table><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n3\n</pre>\
+            <td class=rouge-code><pre>a\nb\nc\n</pre></table>";
+        for page in [
+            // kramdown, and the tag `highlight` of Liquid.
+            format!(
+                "<div class='language-ruby highlighter-rouge'><div class=highlight><pre class=highlight><code>{table}</code></pre></div></div>"
+            ),
+            format!("<div class='language-ruby highlighter-rouge'><div class=highlight>{table}</div></div>"),
+            format!(
+                "<figure class=highlight><pre><code class=language-ruby data-lang=ruby>{table}</code></pre></figure>"
+            ),
+        ] {
+            assert_eq!(rendered_content(&page), "```ruby\na\nb\nc\n```\n", "{page}");
+        }
+        let others = "<div class=language-ruby><pre>a</pre><pre>b</pre><pre>c</pre></div>";
+        assert!(!rendered_content(others).contains("ruby"));
+    }
+
+    #[test]
+    fn line_numbers_beside_code_are_no_text() {
+        let page = "<div class=language-js><pre><code>a\nb</code></pre><div class=line-numbers-wrapper aria-hidden=true>\
+            <span class=line-number>1</span><br><span class=line-number>2</span><br></div></div>";
+        let expected = "```js\na\nb\n```\n";
+        assert_eq!((rendered(page).as_str(), rendered_content(page).as_str()), (expected, expected));
+        assert_eq!(rendered("<div class=gutter><img src=a alt=b></div><div class=gutter>c</div>"), "![b](a)\n\nc\n");
     }
 
     #[test]
