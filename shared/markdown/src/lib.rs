@@ -138,7 +138,7 @@ pub fn convert(html: &str, options: &Options<'_>) -> Result<Document, Error> {
         Scope::Selector(_) => (extract::selected(&tree).ok_or(Error::NothingSelected)?, kind(), None),
     };
     let everything = options.scope != Scope::Main;
-    let addresses = Addresses { base: base.as_ref(), page: options.base_url };
+    let addresses = Addresses { base: base.as_ref(), page: address.as_ref() };
     let labels = tabs.label(&tree, &mut keep);
     let mut markdown = render::render(&tree, &keep, &labels, addresses, everything);
     let mut words = count_words(&markdown);
@@ -193,4 +193,21 @@ pub fn training_examples(html: &str, address: Option<&Url>) -> Examples {
     let tree = Tree::parse(html, None);
     let address = metadata::address(&tree, address);
     extract::examples(&tree, address.as_ref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_is_not_linked_to_the_page_that_it_is_on_by_its_metadata() {
+        let of_page = |url: &str| {
+            let html = format!(
+                "<link rel=canonical href={url}><h3 id=z><a href=https://d.example/a#z>Zed</a></h3><p>High water."
+            );
+            convert(&html, &Options::default()).unwrap().markdown
+        };
+        assert_eq!(of_page("https://d.example/a"), "### Zed\n\nHigh water.\n");
+        assert_eq!(of_page("https://d.example/b"), "### [Zed](https://d.example/a#z)\n\nHigh water.\n");
+    }
 }

@@ -81,7 +81,7 @@ impl Renderer<'_> {
                 self.blocks(id);
                 self.lines_of("</del>");
             }
-            Tag::A if self.link.is_none() && self.is_link(id) && !self.is_anchor_around_heading(id) => {
+            Tag::A if self.link.is_none() && self.leads_away(id) => {
                 self.link = Some(id);
                 self.blocks(id);
                 self.link = None;
@@ -193,9 +193,10 @@ impl Renderer<'_> {
         lines.collect::<Option<Vec<_>>>().filter(|lines| !lines.is_empty())
     }
 
-    /// Whether a link that leads to its own page is around a heading.
-    fn is_anchor_around_heading(&self, id: Id) -> bool {
-        self.holds_heading(id) && self.leads_to_own_page(id)
+    /// Whether a link around blocks leads to another place: not to its own one, and around a heading not to its page.
+    fn leads_away(&self, id: Id) -> bool {
+        let is_own = || self.leads_to_own_place(id) || (self.leads_to_own_page(id) && self.holds_heading(id));
+        self.is_link(id) && !is_own()
     }
 
     /// Whether a heading or a term is the signature of what is documented, as rustdoc, YARD, Scaladoc and Texinfo mark

@@ -50,7 +50,7 @@ use crate::{
 pub(crate) struct Addresses<'u> {
     /// The URL that links are resolved against.
     pub(crate) base: Option<&'u Url>,
-    /// The URL of the page itself.
+    /// The URL of the page itself, as far as it is known.
     pub(crate) page: Option<&'u Url>,
 }
 

@@ -46,6 +46,12 @@ const KINDS: [&str; 28] = [
     "variable",
 ];
 
+/// What documentation writes as a link to the place where it stands; the last one is a chain in the icons of Sphinx's theme.
+const ANCHOR_SIGNS: [char; 6] = ['#', '§', '¶', '⚓', '🔗', '\u{F0C1}'];
+
+/// How many nodes before an anchor sign may separate it from the element whose place it shows.
+const MAX_APART: usize = 64;
+
 /// The words of a text: runs of letters and digits.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
@@ -69,6 +75,13 @@ fn collapsed(text: &str) -> String {
     out
 }
 
+fn is_anchor_sign(text: &str) -> bool {
+    let mut chars = text.chars();
+    // A sign may be followed by a variation selector.
+    chars.next().is_some_and(|first| ANCHOR_SIGNS.contains(&first))
+        && matches!(chars.as_str(), "" | "\u{FE0E}" | "\u{FE0F}")
+}
+
 impl Renderer<'_> {
     /// Whether an element is a link that leads somewhere.
     pub(super) fn is_link(&self, id: Id) -> bool {
@@ -80,7 +93,8 @@ impl Renderer<'_> {
         self.tree.attr(id, Attr::Href).is_some_and(|href| href.contains('#')) && {
             let text = self.tree.text_content(id);
             let text = text.trim();
-            text.chars().count() <= 2 && !text.is_empty() && !text.chars().any(char::is_alphanumeric)
+            let is_short = text.chars().count() <= 2 && !text.is_empty() && !text.chars().any(char::is_alphanumeric);
+            is_short && (is_anchor_sign(text) || self.is_on_own_page(id))
         }
     }
 
@@ -93,10 +107,36 @@ impl Renderer<'_> {
 
     /// Whether a link leads to its own page. In a heading, that is the heading as a rule.
     pub(super) fn leads_to_own_page(&self, id: Id) -> bool {
-        let Some(href) = self.tree.attr(id, Attr::Href).filter(|_| !self.everything) else { return false };
+        !self.everything && self.is_on_own_page(id)
+    }
+
+    fn is_on_own_page(&self, id: Id) -> bool {
+        let Some(href) = self.tree.attr(id, Attr::Href) else { return false };
         let url = || urls::resolve(href, self.addresses.base);
         let is_own = |page: &Url| url().is_some_and(|url| page_of(&url) == page_of(page.as_str()));
         href.trim_start().starts_with('#') || self.addresses.page.is_some_and(is_own)
+    }
+
+    /// Whether a link only leads to the place where it stands: to its page without a place on it, or to the closest
+    /// element with an id around it. An anchor sign may also stand behind the element.
+    pub(super) fn leads_to_own_place(&self, id: Id) -> bool {
+        let Some(href) = self.tree.attr(id, Attr::Href).filter(|_| !self.everything) else { return false };
+        match href.trim().split_once('#') {
+            None => href.trim().is_empty() && (self.addresses.base.is_none() || self.leads_to_own_page(id)),
+            Some(_) if !self.leads_to_own_page(id) => false,
+            Some((_, "")) => true,
+            Some((_, name)) => {
+                let name_of = |id: Id| self.tree.attr(id, Attr::Id);
+                let around = std::iter::once(id).chain(self.tree.ancestors(id)).find_map(name_of);
+                let before = || (1..id).rev().take(MAX_APART).find_map(name_of);
+                around == Some(name) || (self.is_sign(id) && before() == Some(name))
+            }
+        }
+    }
+
+    /// Whether the text of a link is an anchor sign.
+    fn is_sign(&self, id: Id) -> bool {
+        is_anchor_sign(&self.plain_text(id))
     }
 
     /// The part of an absolute URL that names a place on its own page.
@@ -173,8 +213,17 @@ impl Renderer<'_> {
             Tag::A | Tag::Other if self.inline_html(id, inline, place) => {}
             Tag::A => {
                 let in_link = inline.open.iter().any(|mark| matches!(mark, Mark::Link(_)));
-                if (self.is_anchor(id) && place == Place::Heading) || self.is_marked_anchor(id) || self.is_arrow(id) {
-                } else if in_link || !self.is_link(id) || (place == Place::Heading && self.leads_to_own_page(id)) {
+                let is_at_place = self.leads_to_own_place(id);
+                if (self.is_anchor(id) && place == Place::Heading)
+                    || self.is_marked_anchor(id)
+                    || self.is_arrow(id)
+                    || (is_at_place && self.is_sign(id))
+                {
+                } else if in_link
+                    || is_at_place
+                    || !self.is_link(id)
+                    || (place == Place::Heading && self.leads_to_own_page(id))
+                {
                     self.inline_children(id, inline, place);
                 } else {
                     self.marked(Mark::Link(id as u32), id, inline, place);
@@ -316,6 +365,42 @@ mod tests {
         let markdown = render(&tree, &vec![true; tree.len()], &Labels::default(), addresses, false);
         let others = "[b](https://example.com/faq.html) [c](https://example.com/faq.html?c#a)";
         assert_eq!(markdown, format!("[a](#a) {others}\n"));
+    }
+
+    #[test]
+    fn a_link_to_its_own_place_is_text() {
+        assert_eq!(rendered_content("<p>a <a href=#>top</a> <a href=' '>b</a> <a href='# '>c</a>"), "a top b c\n");
+        assert_eq!(rendered_content("<p>a <a href=# title='This example panics'>ⓘ</a>"), "a ⓘ\n");
+        assert_eq!(rendered_content("<div id=x><p><a href=#x>a</a> <a href=#y>b</a></div>"), "a [b](#y)\n");
+        assert_eq!(rendered_content("<p><a id=l1 href=#l1>1</a>"), "1\n");
+        assert_eq!(rendered_content("<a href=#><p>a</p></a>"), "a\n");
+        let page = Url::parse("https://example.com/faq.html").unwrap();
+        let addresses = Addresses { base: Some(&page), page: Some(&page) };
+        let links = "<p id=x><a href=''>a</a> <a href=faq.html#>b</a> <a href=/faq.html#x>c</a> <a href=b.html#x>d</a>";
+        let tree = Tree::parse(links, None);
+        let markdown = render(&tree, &vec![true; tree.len()], &Labels::default(), addresses, false);
+        assert_eq!(markdown, "a b c [d](https://example.com/b.html#x)\n");
+        // The base of the links is another page.
+        let addresses = Addresses { base: Some(&page), page: None };
+        let markdown = render(&tree, &vec![true; tree.len()], &Labels::default(), addresses, false);
+        assert!(markdown.starts_with("[a](https://example.com/faq.html) "), "{markdown}");
+    }
+
+    #[test]
+    fn an_anchor_sign_at_its_place_is_left_out() {
+        assert_eq!(rendered_content("<p id=x>a <a href=#x>¶</a>"), "a\n");
+        assert_eq!(rendered_content("<p id=x>a</p><a href=#x>🔗\u{FE0F}</a><p>b"), "a\n\nb\n");
+        let table = "<table><tr><th>a<th>b<tr id=x><td>c <a href=#x>§</a><td>d</table>";
+        assert_eq!(rendered_content(table), "| a | b |\n| --- | --- |\n| c | d |\n");
+        // Of another place: a section, a footnote, the letters of an index.
+        let others = "<p id=x>a <a href=#y>§</a> <a href=#z>†</a> <a href=#signs>#</a> <a href=#a>A</a>";
+        assert_eq!(rendered_content(others), "a [§](#y) [†](#z) [#](#signs) [A](#a)\n");
+    }
+
+    #[test]
+    fn a_sign_in_a_heading_that_leads_to_another_page_is_a_link() {
+        assert_eq!(rendered_content("<h2>a <a href=/b#c>→</a></h2>"), "## a [→](/b#c)\n");
+        assert_eq!(rendered_content("<h2>a <a href=#c>→</a> <a href=/b#c>#</a></h2>"), "## a\n");
     }
 
     #[test]
