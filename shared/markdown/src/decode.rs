@@ -19,8 +19,8 @@ const GUESS: usize = 256 * 1024;
 /// Decodes a page.
 ///
 /// The charset is the first of: a byte order mark, UTF-8 if the bytes are valid, the charset parameter of
-/// `content_type`, `<meta>` or an XML declaration, a guess. Valid UTF-8 comes early because wrong declarations
-/// are far more common than text that is UTF-8 by accident.
+/// `content_type`, `<meta>` or an XML declaration, a guess. A declared charset that the bytes contradict is passed
+/// over. Valid UTF-8 comes early because wrong declarations are far more common than text that is UTF-8 by accident.
 pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>, &'static Encoding) {
     if let Some((encoding, length)) = Encoding::for_bom(bytes) {
         return (encoding.decode_without_bom_handling(&bytes[length..]).0, encoding);
@@ -34,12 +34,9 @@ pub fn decode<'b>(bytes: &'b [u8], content_type: Option<&str>) -> (Cow<'b, str>,
             Err(_) => {}
         }
     }
-    let declared = content_type.and_then(charset_parameter).or_else(|| prescan(bytes));
-    let encoding = match declared {
-        Some(encoding) if encoding != UTF_8 && plausible(encoding, bytes) => encoding,
-        Some(encoding) if encoding == UTF_8 && mostly_utf8(bytes) => UTF_8,
-        _ => guess(bytes),
-    };
+    let by_header = content_type.and_then(charset_parameter).and_then(|declared| fitting(declared, bytes));
+    let by_page = || prescan(bytes).map(readable).filter(|declared| plausible(declared, bytes));
+    let encoding = by_header.or_else(by_page).unwrap_or_else(|| guess(bytes));
     (encoding.decode_without_bom_handling(bytes).0, encoding)
 }
 
@@ -54,10 +51,26 @@ fn mostly_utf8(bytes: &[u8]) -> bool {
     bad * 20 <= good || bad <= 3
 }
 
-/// Whether a declared charset can be true: a multi-byte one decodes with few errors; and text in windows-1252,
-/// the default of many servers, has hardly a word without an ASCII letter.
+/// The charset that a declaration means, if it can be true: UTF-16 may be big-endian, although the name alone means
+/// little-endian on the web.
+fn fitting(declared: &'static Encoding, bytes: &[u8]) -> Option<&'static Encoding> {
+    let other = (declared == UTF_16LE).then_some(UTF_16BE);
+    std::iter::once(declared).chain(other).find(|encoding| plausible(encoding, bytes))
+}
+
+/// Whether a declared charset can be true: a multi-byte one decodes with few errors; text in windows-1252, the default
+/// of many servers, has hardly a word without an ASCII letter; and most of the zero bytes of UTF-16 belong to tags and
+/// other ASCII characters.
 fn plausible(encoding: &'static Encoding, bytes: &[u8]) -> bool {
+    if encoding == UTF_8 {
+        return mostly_utf8(bytes);
+    }
     let sample = &bytes[..bytes.len().min(GUESS)];
+    if encoding == UTF_16LE || encoding == UTF_16BE {
+        let zeros = |at: usize| sample.iter().skip(at).step_by(2).filter(|&&b| b == 0).count();
+        let (first, second) = (zeros(0), zeros(1));
+        return if encoding == UTF_16LE { second > first } else { first > second };
+    }
     if encoding.is_single_byte() {
         let words = sample.split(|b| b.is_ascii() && !b.is_ascii_alphabetic()).filter(|word| word.len() > 2);
         let (mut some, mut all) = (0, 0);
@@ -101,21 +114,26 @@ fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     metas.find_map(charset_parameter)
 }
 
-/// The charset after `charset=`, in a header or a tag.
+/// The charset of a page whose declaration can be read although nothing else is known: it is not UTF-16.
+fn readable(declared: &'static Encoding) -> &'static Encoding {
+    if declared == UTF_16LE || declared == UTF_16BE { UTF_8 } else { declared }
+}
+
+/// The charset after `charset=`, in a header or a tag. The value may be a whole content type, which has the parameter
+/// in turn.
 fn charset_parameter(text: &str) -> Option<&'static Encoding> {
-    let at = text.to_ascii_lowercase().find("charset")?;
-    let value = text[at + "charset".len()..].trim_start().strip_prefix('=')?;
-    label(value)
+    let lower = text.to_ascii_lowercase();
+    let mut places = lower.match_indices("charset").map(|(at, name)| &text[at + name.len()..]);
+    places.find_map(|rest| label(rest.trim_start().strip_prefix('=')?))
 }
 
 fn label(text: &str) -> Option<&'static Encoding> {
     let text = text.trim_start_matches([' ', '"', '\'', '\t', '\n']);
     let name = text.split(['"', '\'', ' ', ';', '>', '/', '?']).next()?;
     let encoding = Encoding::for_label(name.as_bytes())?;
-    // A page whose declaration is readable is not UTF-16, and x-user-defined means windows-1252.
-    let ascii = encoding.is_ascii_compatible() || encoding == encoding_rs::ISO_2022_JP;
+    // `x-user-defined` means windows-1252, and `replacement` is no charset.
     match encoding.name() {
-        _ if !ascii => Some(UTF_8),
+        "replacement" => Some(UTF_8),
         "x-user-defined" => Some(WINDOWS_1252),
         _ => Some(encoding),
     }
@@ -147,6 +165,46 @@ mod tests {
             let (bytes, ..) = encoding.encode(text);
             let header = format!("text/html; charset={}", encoding.name());
             assert_eq!(decode(&bytes, Some(&header)).0, text);
+        }
+    }
+
+    #[test]
+    fn a_declaration_that_the_bytes_contradict_is_passed_over() {
+        let html = format!("<meta charset=shift_jis><p>{}", "日本語のページです".repeat(4));
+        let (bytes, ..) = SHIFT_JIS.encode(&html);
+        for header in ["utf-8", "euc-kr", "utf-16le", "no-charset"] {
+            let (text, encoding) = decode(&bytes, Some(&format!("text/html; charset={header}")));
+            assert_eq!((&*text, encoding), (&*html, SHIFT_JIS), "{header}");
+        }
+    }
+
+    #[test]
+    fn declared_utf_16_needs_no_byte_order_mark() {
+        for text in ["<p>plain text</p>", "<p>日本語のページです　はい</p>", "<p>Это страница"] {
+            let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+            for (bytes, header, encoding) in [
+                (&little, "utf-16le", UTF_16LE),
+                (&little, "UTF-16", UTF_16LE),
+                (&big, "utf-16be", UTF_16BE),
+                (&big, "utf-16", UTF_16BE),
+            ] {
+                let got = decode(bytes, Some(&format!("text/html; charset={header}")));
+                assert_eq!(got, (text.into(), encoding), "{header}");
+            }
+        }
+        // A page in which a declaration can be read is not UTF-16.
+        let html = "<meta charset=utf-16le>d\u{e9}j\u{e0} vu";
+        assert_eq!(read(html.as_bytes()), (html.to_owned(), UTF_8));
+    }
+
+    #[test]
+    fn a_charset_may_be_a_whole_content_type() {
+        let (bytes, ..) = SHIFT_JIS.encode("日本語");
+        for header in
+            ["text/html; charset=text/html; charset=shift_jis", "text/html; charset=\"text/html;charset=SJIS\""]
+        {
+            assert_eq!(decode(&bytes, Some(header)), ("日本語".into(), SHIFT_JIS), "{header}");
         }
     }
 
