@@ -11,7 +11,11 @@ use super::{
     model::{Bins, Table, model, sigmoid},
     words::{self, PLACES},
 };
-use crate::{metadata::PageType, tag::Tag, tree::Tree};
+use crate::{
+    metadata::PageType,
+    tag::Tag,
+    tree::{Id, Tree},
+};
 
 /// If the best selection has a smaller expected F1, nothing is selected, because the page is probably a
 /// template without its content.
@@ -159,7 +163,7 @@ fn smoothed(probabilities: &[f32], worded: &[usize], group_of: &[u32]) -> Vec<f3
 
 /// The blocks whose choice has the highest expected F1: by falling probability, as many as raise it (Ye et al.,
 /// "Optimizing F-measure: a tale of two approaches", 2012), with the expected F1. None where that is below
-/// [`MIN_EXPECTED_F1`].
+/// [`MIN_EXPECTED_F1`], unless the page is no template: it has few words, or only one text, however unusual.
 pub(super) fn choose(tree: &Tree, blocks: &[Block], mut probabilities: Vec<f32>) -> (Vec<bool>, f32) {
     let mut order: Vec<usize> = (0..blocks.len()).collect();
     order.sort_by(|&a, &b| probabilities[b].total_cmp(&probabilities[a]));
@@ -192,12 +196,20 @@ pub(super) fn choose(tree: &Tree, blocks: &[Block], mut probabilities: Vec<f32>)
         }
     }
     let mut chosen = vec![false; blocks.len()];
-    if best.0 >= MIN_EXPECTED_F1 || size < TEMPLATE_WORDS {
+    if best.0 >= MIN_EXPECTED_F1 || size < TEMPLATE_WORDS || has_one_text(tree, blocks) {
         for &at in &order[..best.1] {
             chosen[at] = true;
         }
     }
     (chosen, best.0)
+}
+
+/// Whether a page has only one block that is neither a heading nor hidden.
+fn has_one_text(tree: &Tree, blocks: &[Block]) -> bool {
+    let is_text = |block: &&Block| block.counts.words > 0.0 && tree.tag(block.container).heading_level().is_none();
+    let is_hidden = |id: Id| std::iter::once(id).chain(tree.ancestors(id)).any(|id| tree.node(id).hidden);
+    let mut texts = blocks.iter().filter(is_text);
+    texts.next().is_some_and(|text| !is_hidden(text.container)) && texts.next().is_none()
 }
 
 #[cfg(test)]
@@ -224,6 +236,14 @@ mod tests {
         assert_eq!(chosen(&page, &[0.1, 0.1]), [false, false]);
         // Of a page with few words the best is chosen.
         assert_eq!(chosen("<p>high water<p>all rights are reserved", &[0.1, 0.01]), [true, false]);
+    }
+
+    #[test]
+    fn a_page_with_one_text_is_no_template() {
+        let text = "water ".repeat(50);
+        assert_eq!(chosen(&format!("<p>{text}"), &[0.05]), [true]);
+        assert_eq!(chosen(&format!("<h1>Water</h1><p>{text}"), &[0.01, 0.05]), [false, true]);
+        assert_eq!(chosen(&format!("<div hidden><p>{text}</div>"), &[0.05]), [false]);
     }
 
     #[test]
