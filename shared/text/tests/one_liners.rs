@@ -20,6 +20,6 @@ fn short_texts_are_decoded_right() {
             wrong.push(format!("{line} -> {} {read:?}", found.name()));
         }
     }
-    println!("{} of {total} right", total - wrong.len());
+    println!("{} of {total} right; wrong:\n{}", total - wrong.len(), wrong.join("\n"));
     assert!(wrong.len() * 20 <= total, "{} of {total} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -8,8 +8,8 @@
 use std::sync::LazyLock;
 
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, KOI8_U, SHIFT_JIS, UTF_8, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
-    WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256,
+    BIG5, EUC_JP, EUC_KR, Encoding, GB18030, GBK, IBM866, ISO_8859_2, KOI8_U, SHIFT_JIS, UTF_8, WINDOWS_874,
+    WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256,
 };
 
 use super::{Prior, frequent};
@@ -27,11 +27,14 @@ const MARGIN_OF_RARE: u32 = 3;
 /// The advantage, in bits, of an encoding that the prior favours.
 const LIKELY: u32 = 8;
 
+/// The disadvantage, in bits, of an encoding of DOS, which explains most bytes with a letter but is rare today.
+const OF_DOS: u32 = 8;
+
 /// The cost of invalid bytes, in bits.
 const NOT_TEXT: u32 = 40;
 
 /// The encodings that are tried.
-static CANDIDATES: [&Encoding; 14] = [
+static CANDIDATES: [&Encoding; 16] = [
     SHIFT_JIS,
     EUC_JP,
     GBK,
@@ -39,8 +42,10 @@ static CANDIDATES: [&Encoding; 14] = [
     EUC_KR,
     WINDOWS_1251,
     KOI8_U,
+    IBM866,
     WINDOWS_1252,
     WINDOWS_1250,
+    ISO_8859_2,
     WINDOWS_1253,
     WINDOWS_1254,
     WINDOWS_1255,
@@ -57,7 +62,8 @@ pub(crate) fn better(guess: &'static Encoding, sample: &[u8], prior: &Prior) -> 
     let sample = &relevant(sample);
     let bits = |encoding: &'static Encoding| {
         let ahead = if prior.favours(encoding) { 0 } else { LIKELY };
-        cost(encoding, sample).map(|bits| bits + ahead)
+        let rare = if encoding == IBM866 { OF_DOS } else { 0 };
+        cost(encoding, sample).map(|bits| bits + ahead + rare)
     };
     let best =
         CANDIDATES.into_iter().filter_map(|encoding| Some((bits(encoding)?, encoding))).min_by_key(|found| found.0);
@@ -155,10 +161,15 @@ impl MultiByte {
             '\u{e000}'..='\u{f8ff}' | '\u{80}'..='\u{9f}' | '\u{fffd}' => NOT_TEXT,
             _ => 16,
         };
-        // A single ideograph in the middle of a Latin word is an accented letter.
+        // A single ideograph in the middle of a Latin word is an accented letter, and so are a few half-width katakana.
         let beside = u32::from(before.is_ascii_alphabetic()) + u32::from(after.is_ascii_alphabetic());
         let is_alone = before.is_ascii() && after.is_ascii();
-        own + beside * if is_alone { 5 } else { 1 }
+        let is_half_width = matches!(c, '\u{ff61}'..='\u{ff9f}');
+        own + match beside {
+            2 if is_alone => 18,
+            _ if is_alone || is_half_width => 5 * beside,
+            _ => beside,
+        }
     }
 
     /// The cost of an ideograph or syllable that is not frequent, by its position in its character set. Each
@@ -189,13 +200,13 @@ impl MultiByte {
 
 /// The costs, in bits, of letters and of signs beside them.
 const FREQUENCIES: [(u32, &str); 9] = [
-    (4, "оеаинтсрвлαοιετσνηυρ\u{627}\u{644}\u{64a}\u{645}\u{648}\u{646}\u{631}\u{629}"),
+    (4, "оеаинтсрвлαοιετσνηυρ\u{627}\u{644}\u{64a}\u{645}\u{648}\u{646}\u{631}\u{629}יולאםהרמת"),
     (5, "кмдпуяыьгзбπκμλςωάέήίόύώγδ"),
-    (6, "чйхжшюцІ"),
+    (6, "чйхжшюц"),
     (7, "щэфёіїєβζθξφχψéäöüèàáíóçñãßåê"),
     (8, "úøæâîôõûùòìïëąęłśżćńčřžšěůýőűğış"),
-    (9, "ъґЁЇЄўÉÄÖÜÀÅØÁÓÇ“”’‘„–—…«»©°€£№¿¡\u{a0}"),
-    (10, "źťďňŁŚŻČŘŽŠİŞ"),
+    (9, "ъґўÉÄÖÜÀÅØÁÓÇ“”’‘„–—…«»©°€£№¿¡\u{a0}"),
+    (10, "źťďňŁŚŻĄĘĆŃČŘĚŽŠİŞ"),
     (11, "®™§•·²½±×µ"),
     (12, "¼¾³¹¶÷"),
 ];
@@ -203,12 +214,18 @@ const FREQUENCIES: [(u32, &str); 9] = [
 /// The cost of a character of a single-byte encoding.
 fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
     let script = Script::of(c);
-    let listed = FREQUENCIES.iter().find(|(_, chars)| chars.contains(c)).map(|(bits, _)| *bits);
+    let lower = c.to_lowercase().next().unwrap_or(c);
+    let is_capital = c != lower && matches!(script, Script::Cyrillic | Script::Greek);
+    // A word in capitals is as likely as the word in small letters, but for its first letter.
+    let capital = if is_capital && !before.is_uppercase() { 2 } else { 0 };
+    let letter = if is_capital { lower } else { c };
+    let listed = FREQUENCIES.iter().find(|(_, chars)| chars.contains(letter)).map(|(bits, _)| *bits + capital);
     let is_letter = c.is_alphabetic() || script == Script::Thai;
     let own = listed.unwrap_or(match c {
-        'А'..='Я' | '\u{621}'..='\u{64a}' => 6,
-        'Α'..='Ω' => 7,
-        '\u{5d0}'..='\u{5ea}' | '\u{e01}'..='\u{e4d}' => 5,
+        '\u{621}'..='\u{64a}' => 6,
+        '\u{5d0}'..='\u{5ea}' => 5,
+        '\u{e01}'..='\u{e4d}' if frequent::THAI.contains(c) => 5,
+        '\u{e01}'..='\u{e4d}' => 7,
         '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}' => NOT_TEXT,
         '\u{2500}'..='\u{25ff}' => 18,
         _ if is_letter => 12,
@@ -218,7 +235,12 @@ fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
         // Quotes and dashes stand between letters; nothing else does.
         let is_joining = matches!(c, '’' | '‘' | '–' | '—' | '…' | '·' | '\u{a0}' | '“' | '”');
         let is_between = before.is_alphabetic() && after.is_alphabetic();
-        return own + if is_between && !is_joining { 8 } else { 0 };
+        let is_beside = before.is_alphabetic() || after.is_alphabetic();
+        return match c {
+            _ if is_between && !is_joining => own + 8,
+            '£' | '¼' | '½' | '¾' if is_beside => own + 4,
+            _ => own,
+        };
     }
     let mut bits = own;
     if before.is_alphabetic() {
@@ -242,8 +264,24 @@ fn single_byte(c: char, before: char, after: char, before_that: char) -> u32 {
     if after.is_alphabetic() && Script::of(after) != script {
         bits += 9;
     }
-    if c == 'σ' && !after.is_alphabetic() {
+    if matches!(c, 'σ' | 'ñ') && !after.is_alphabetic() {
         bits += 8;
+    }
+    // Hebrew has other shapes for the last letter of a word.
+    if matches!(c, 'ך' | 'ם' | 'ן' | 'ף' | 'ץ') && after.is_alphabetic() {
+        bits += 8;
+    }
+    // In Portuguese, "õ" stands before "e" only.
+    if c == 'õ' && after != 'e' {
+        bits += 2;
+    }
+    if script == Script::Cyrillic && Script::of(before) == script {
+        let pair = [before, c].map(|c| c.to_lowercase().next().unwrap_or(c));
+        if frequent::CYRILLIC_PAIRS.split(' ').any(|known| known.chars().eq(pair)) {
+            bits -= 2;
+        } else {
+            bits += 1;
+        }
     }
     // A letter alone is a word of some languages; of Thai it is none.
     let joins = |c: char| c.is_alphabetic() || Script::of(c) == Script::Thai;
@@ -313,7 +351,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Prior, identify_bytes};
+    use crate::identify_bytes;
 
     #[test]
     fn the_locale_decides_between_readings_that_are_as_plausible() {
@@ -324,8 +362,6 @@ mod tests {
         // The locale does not outweigh clear evidence.
         let bytes = SHIFT_JIS.encode("これはテストです\n").0;
         assert_eq!(name(&bytes, "ru_RU.UTF-8"), "Shift_JIS");
-        let prior = Prior::default().with(crate::Encoding::Legacy(GBK));
-        assert!(prior.favours(GBK) && !prior.favours(BIG5));
     }
 
     #[test]

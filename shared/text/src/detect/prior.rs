@@ -3,22 +3,26 @@
 use std::{env, sync::LazyLock};
 
 use encoding_rs::{
-    BIG5, EUC_JP, EUC_KR, GBK, KOI8_U, SHIFT_JIS, WINDOWS_874, WINDOWS_1250, WINDOWS_1251, WINDOWS_1253, WINDOWS_1254,
-    WINDOWS_1255, WINDOWS_1256,
+    BIG5, EUC_JP, EUC_KR, GB18030, GBK, ISO_8859_2, KOI8_R, KOI8_U, SHIFT_JIS, WINDOWS_874, WINDOWS_1250, WINDOWS_1251,
+    WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256,
 };
 
 use crate::Encoding;
 
-/// The encodings that are likely before a text is examined: those of the user's language and those of other
-/// files in the project. The prior decides between about equally plausible readings.
+/// The encodings that are likely before a text is examined: that of the user's locale, or those of its language. The
+/// prior decides between about equally plausible readings.
 #[derive(Clone, Debug, Default)]
 pub struct Prior {
     likely: Vec<&'static encoding_rs::Encoding>,
 }
 
 impl Prior {
-    /// The prior for a locale such as `ja_JP.UTF-8`.
+    /// The prior for a locale such as `ja_JP.UTF-8` or `ru_RU.KOI8-R`. A legacy encoding that the locale names is the only
+    /// likely one.
     pub fn of_locale(locale: &str) -> Self {
+        if let Some(named) = named_by(locale) {
+            return Self { likely: vec![named] };
+        }
         let likely: &[&'static encoding_rs::Encoding] = match locale.split(['_', '.', '@']).next().unwrap_or_default() {
             "ja" => &[SHIFT_JIS, EUC_JP],
             "zh" if locale.contains("_TW") || locale.contains("_HK") => &[BIG5],
@@ -26,7 +30,7 @@ impl Prior {
             "ko" => &[EUC_KR],
             "ru" | "uk" | "be" | "bg" | "sr" | "mk" => &[WINDOWS_1251, KOI8_U],
             "el" => &[WINDOWS_1253],
-            "pl" | "cs" | "sk" | "hu" | "sl" | "hr" | "ro" => &[WINDOWS_1250],
+            "pl" | "cs" | "sk" | "hu" | "sl" | "hr" | "ro" => &[WINDOWS_1250, ISO_8859_2],
             "tr" => &[WINDOWS_1254],
             "he" => &[WINDOWS_1255],
             "ar" | "fa" | "ur" => &[WINDOWS_1256],
@@ -34,15 +38,6 @@ impl Prior {
             _ => &[],
         };
         Self { likely: likely.to_vec() }
-    }
-
-    /// This prior with another likely encoding, for example that of another file in the folder.
-    #[must_use]
-    pub fn with(mut self, encoding: Encoding) -> Self {
-        if let Encoding::Legacy(encoding) = encoding {
-            self.likely.push(encoding);
-        }
-        self
     }
 
     /// The prior for the locale of this process.
@@ -57,6 +52,28 @@ impl Prior {
 
     pub(crate) fn favours(&self, encoding: &'static encoding_rs::Encoding) -> bool {
         self.likely.contains(&encoding)
+    }
+}
+
+/// The legacy encoding that `locale` names, as a candidate of the detection.
+fn named_by(locale: &str) -> Option<&'static encoding_rs::Encoding> {
+    let (_, charset) = locale.split_once('.')?;
+    let charset = charset.split('@').next().unwrap_or_default().to_ascii_lowercase();
+    // The C library omits hyphens that the Encoding Standard requires.
+    let label = match charset.as_str() {
+        "eucjp" => "euc-jp",
+        "euckr" => "euc-kr",
+        "euccn" => "gbk",
+        "koi8r" => "koi8-r",
+        "koi8u" => "koi8-u",
+        "tis620" => "tis-620",
+        label => label,
+    };
+    match Encoding::named(label)? {
+        Encoding::Legacy(encoding) if encoding == KOI8_R => Some(KOI8_U),
+        Encoding::Legacy(encoding) if encoding == GB18030 => Some(GBK),
+        Encoding::Legacy(encoding) => Some(encoding),
+        Encoding::Unicode(_) => None,
     }
 }
 
@@ -85,9 +102,19 @@ mod tests {
     }
 
     #[test]
-    fn the_encoding_of_another_file_is_added_unless_it_is_unicode() {
-        let prior = Prior::of_locale("ja").with(Encoding::Legacy(GBK)).with(Encoding::Unicode(crate::Unicode::Utf8));
-        assert!(prior.favours(GBK) && prior.favours(SHIFT_JIS));
-        assert_eq!(prior.likely.len(), 3);
+    fn a_locale_favours_the_encoding_that_it_names_alone() {
+        for (locale, favoured, other) in [
+            ("ru_RU.CP1251", WINDOWS_1251, KOI8_U),
+            ("ru_RU.KOI8-R", KOI8_U, WINDOWS_1251),
+            ("ru_RU.koi8r", KOI8_U, WINDOWS_1251),
+            ("ja_JP.eucJP", EUC_JP, SHIFT_JIS),
+            ("ja_JP.SJIS", SHIFT_JIS, EUC_JP),
+            ("zh_CN.GB18030", GBK, BIG5),
+            ("pl_PL.ISO8859-2@euro", ISO_8859_2, WINDOWS_1250),
+        ] {
+            let prior = Prior::of_locale(locale);
+            assert!(prior.favours(favoured) && !prior.favours(other), "{locale}");
+        }
+        assert!(Prior::of_locale("ru_RU.klingon").favours(KOI8_U));
     }
 }
