@@ -2,6 +2,7 @@
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, Walk, io_error, lossy_text, walk};
+use ragmaker_text::NOT_TEXT;
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
     Next, OUTPUT_LIMIT, Offset, Tool, ToolProfile, counted, host,
@@ -17,6 +18,9 @@ pub const NO_MATCHES: Code = Code::new(
     "NO_MATCHES",
     "Try --ignore-case, --fixed, another expression or another --path; --no-ignore looks into ignored files.",
 );
+
+/// The remedy if no file could be searched.
+const UNREADABLE: &str = "The file was not searched. Name another --path; ragmaker-read-file says more about this one.";
 
 /// Search the text of files for a regular expression, in any encoding, PDFs and office documents too. To find files by
 /// name use `ragmaker-find-files`. Returns matching lines with path, line and column, paged by next;
@@ -121,14 +125,23 @@ impl Tool for Args {
             }
             let file = place.open()?;
             let size = file.metadata().map_err(|error| io_error(&error, &base))?.len();
-            search.file(&base, file, size)
+            let mut found = search.file(&base, file, size);
+            // Of a tree, files that are not text are left out; the one that the caller names is not.
+            if found.files == 0 && found.unreadable.is_empty() {
+                found.unreadable.push(NOT_TEXT.error(format!("{} is not text", base.display())).to_string());
+            }
+            found
         };
         let mut unreadable = found.unreadable;
         unreadable.truncate(20);
         if found.total == 0 {
             let (pattern, base) = (&self.pattern, lossy_text(base).0);
-            return Err(NO_MATCHES
-                .error(format!("{pattern:?} matches no line of {} in {base}", counted(found.files, "file")))
+            let error = match unreadable.as_slice() {
+                [reason] if found.files == 0 => NO_MATCHES.error(reason.clone()).remedy(UNREADABLE),
+                _ => NO_MATCHES
+                    .error(format!("{pattern:?} matches no line of {} in {base}", counted(found.files, "file"))),
+            };
+            return Err(error
                 .detail("path", base)
                 .detail("files_searched", found.files)
                 .detail("unreadable", unreadable));
