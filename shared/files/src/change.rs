@@ -18,7 +18,7 @@ use ragmaker_tool::{Code, Error};
 use crate::{ResolvedPath, io_error};
 
 /// Something is there already.
-pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another path, or allow it to be replaced.");
+pub const ALREADY_EXISTS: Code = Code::new("ALREADY_EXISTS", "Choose another path.");
 /// A directory has something in it.
 pub const DIRECTORY_NOT_EMPTY: Code = Code::new("DIRECTORY_NOT_EMPTY", "Delete or move its content first.");
 

@@ -4,7 +4,7 @@ use std::{io, path::Path};
 
 use ragmaker_fs::is_link;
 use ragmaker_project::{ROOT_NOT_USABLE, ROOT_TOO_BROAD};
-use ragmaker_tool::{Code, Error};
+use ragmaker_tool::{ARGUMENT_ERROR, Code, Error};
 
 /// Nothing is there.
 pub const FILE_NOT_FOUND: Code =
@@ -60,10 +60,17 @@ pub const FILE_ERRORS: &[Code] = &[IS_A_DIRECTORY, NOT_A_REGULAR_FILE];
 /// The codes of [`io_error`].
 pub const IO_ERRORS: &[Code] = &[FILE_NOT_FOUND, PERMISSION_DENIED, IS_A_DIRECTORY, SYMLINK_LOOP, IO_ERROR];
 
-/// The system's error for `path`, as one of [`IO_ERRORS`].
+/// The system's error for `path`, as one of [`IO_ERRORS`] or, for a name that no file can have, `ARGUMENT_ERROR`.
 pub fn io_error(error: &io::Error, path: &Path) -> Error {
     let code = match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => FILE_NOT_FOUND,
+        // A name that the file system cannot have, such as one that is too long.
+        io::ErrorKind::InvalidFilename => {
+            return ARGUMENT_ERROR
+                .error(format!("the path {} cannot be used: {error}", path.display()))
+                .remedy("Use another name: most file systems allow 255 bytes, and Windows no <>:\"|?*.")
+                .detail("path", path.to_string_lossy());
+        }
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => FILE_NOT_FOUND,
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => PERMISSION_DENIED,
         io::ErrorKind::IsADirectory => IS_A_DIRECTORY,
         _ if is_link(error) => SYMLINK_LOOP,
@@ -94,6 +101,7 @@ mod tests {
             (io::ErrorKind::ReadOnlyFilesystem, PERMISSION_DENIED),
             (io::ErrorKind::IsADirectory, IS_A_DIRECTORY),
             (io::ErrorKind::StorageFull, IO_ERROR),
+            (io::ErrorKind::InvalidFilename, ARGUMENT_ERROR),
         ] {
             let error = io_error(&kind.into(), Path::new("a b"));
             assert!(error.is(code) && error.details()["path"] == "a b", "{kind}: {error}");

@@ -84,7 +84,13 @@ impl Tool for Args {
                 ))
                 .detail("path", destination.path().to_string_lossy()));
         }
-        source.move_to(&destination, self.overwrite)?;
+        source.move_to(&destination, self.overwrite).map_err(|error| {
+            if error.is(ALREADY_EXISTS) {
+                error.remedy("Choose another --destination-path, or replace what is there with --overwrite.")
+            } else {
+                error
+            }
+        })?;
         Ok(Answer {
             source_path: lossy_text(source.path()).0,
             destination_path: lossy_text(destination.path()).0,

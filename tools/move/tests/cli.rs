@@ -19,7 +19,11 @@ fn files_and_directories() {
     assert_eq!(fs::read_to_string(tree.root.join("new/c.md")).unwrap(), "a");
     assert!(!tree.root.join("a.md").exists());
     let onto = ["--source-path", "b.md", "--destination-path", "new/c.md"];
-    assert_eq!(tree.error(&onto).0, "ALREADY_EXISTS");
+    let (code, error) = tree.error(&onto);
+    assert!(
+        code == "ALREADY_EXISTS" && error["remediation_suggestion"].as_str().unwrap().contains("--overwrite"),
+        "{error}"
+    );
     assert_eq!(tree.run(&[&onto[..], &["--overwrite"]].concat())["replaced"], true);
     assert_eq!(fs::read_to_string(tree.root.join("new/c.md")).unwrap(), "b");
     let (code, error) = tree.error(&["--source-path", "new/c.md", "--destination-path", "dir"]);

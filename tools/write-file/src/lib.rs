@@ -89,7 +89,13 @@ impl Tool for Args {
         };
         let rewrite = Rewrite::of(old.unwrap_or_default());
         let bytes = if self.append { rewrite.append(&content) } else { rewrite.write(&content) }?;
-        let written = place.write(&bytes, self.create_only)?;
+        let written = place.write(&bytes, self.create_only).map_err(|error| {
+            if error.is(ALREADY_EXISTS) {
+                error.remedy("Choose another --path, or omit --create-only to replace the file.")
+            } else {
+                error
+            }
+        })?;
         Ok(Answer {
             path: lossy_text(place.path()).0,
             bytes: bytes.len(),

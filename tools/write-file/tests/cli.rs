@@ -25,7 +25,16 @@ fn a_new_file_and_one_that_exists() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
     assert_eq!(tree.run(&["--path", "new/dir/a.md", "--content", "two\n"])["created"], false);
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o751);
-    assert_eq!(tree.error(&["--path", "new/dir/a.md", "--content", "x", "--create-only"]).0, "ALREADY_EXISTS");
+    let (code, error) = tree.error(&["--path", "new/dir/a.md", "--content", "x", "--create-only"]);
+    assert!(
+        code == "ALREADY_EXISTS" && error["remediation_suggestion"].as_str().unwrap().contains("--create-only"),
+        "{error}"
+    );
+    let (code, error) = tree.error(&["--path", &"a".repeat(300), "--content", "x"]);
+    assert!(
+        code == "ARGUMENT_ERROR" && error["remediation_suggestion"].as_str().unwrap().contains("255 bytes"),
+        "{error}"
+    );
     tree.run(&["--path", "new/dir/a.md", "--content", "three\n", "--append"]);
     assert_eq!(fs::read_to_string(&path).unwrap(), "two\nthree\n");
     assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left");
