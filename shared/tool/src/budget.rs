@@ -39,7 +39,7 @@ impl Offset {
 #[must_use]
 pub fn beyond_end(argument: &str, skipped: u64, total: u64, units: &str) -> Error {
     OFFSET_BEYOND_END
-        .error(format!("there are no {units} after the first {skipped}: total is {total}"))
+        .error(format!("{argument} {skipped} is beyond the end: the number of {units} is {total}"))
         .remedy(format!("Choose a smaller {argument}, or leave it out."))
         .detail("argument", argument)
         .detail("total", total)
@@ -292,7 +292,11 @@ mod tests {
         assert_eq!(answer("", &all, 10, Some(4000)).entries.len(), 4000);
         assert_eq!(answer("", &[], 0, None).next, None);
         let beyond = Budget::for_frame(&frame("", 1)).page(all, Offset::new(5000), None);
-        assert!(beyond.unwrap_err().is(OFFSET_BEYOND_END));
+        let beyond = beyond.unwrap_err();
+        assert!(
+            beyond.is(OFFSET_BEYOND_END) && beyond.message().starts_with("--offset 5000 is beyond the end"),
+            "{beyond}"
+        );
     }
 
     #[test]

@@ -89,7 +89,10 @@ impl DecodedText {
             let total = found.1.total.unwrap_or_default();
             return Err(OFFSET_BEYOND_END
                 .error(format!("the range begins after line {total}, the last of {path}"))
-                .remedy(format!("The last line is at --offset {}.", total.saturating_sub(1)))
+                .remedy(format!(
+                    "The last line is {total}, at --start-line {total} or --offset {}.",
+                    total.saturating_sub(1)
+                ))
                 .detail("path", path)
                 .detail("total", total));
         };

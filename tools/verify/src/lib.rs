@@ -23,7 +23,7 @@ use serde::Serialize;
 /// Something is wrong with the knowledge base.
 pub const VERIFICATION_FAILED: Code = Code::new(
     "VERIFICATION_FAILED",
-    "Follow the remedies in details.findings; details.next lists the rest. Then verify again.",
+    "Follow the remedies in details.findings; if details.next is not null, it lists the rest. Then verify again.",
 );
 
 /// Check a knowledge base: the catalog, every document's file, front matter and text, duplicates, unlisted
