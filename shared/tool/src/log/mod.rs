@@ -25,11 +25,12 @@ const VARIABLE: &str = "RAGMAKER_LOG";
 
 /// The members of answers, arguments and the details of errors that are logged, by the name that they have
 /// in the log: the first one that is there.
-const MEMBERS: [(&str, &[&str]); 4] = [
+const MEMBERS: [(&str, &[&str]); 5] = [
     (
         "path",
         &["file_path", "path", "source_path", "source_dir", "target_dir", "catalog_file", "output_dir", "kb_root"],
     ),
+    ("destination", &["destination_path"]),
     ("url", &["url", "repo_url"]),
     ("mime_type", &["mime_type", "media_type"]),
     ("bytes", &["bytes", "size"]),
@@ -131,6 +132,13 @@ fn without_credentials(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_move_has_a_destination() {
+        let answer = json!({"source_path": "/a", "destination_path": "/b", "moved": 1});
+        let names = MEMBERS.iter().filter(|(_, names)| names.iter().any(|name| logged(&answer).contains_key(*name)));
+        assert_eq!(names.map(|(name, _)| *name).collect::<Vec<_>>(), ["path", "destination"]);
+    }
 
     #[test]
     fn a_url_is_logged_without_its_password() {
