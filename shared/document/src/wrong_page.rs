@@ -2,7 +2,7 @@
 //!
 //! The browser tools refuse such pages by HTTP status and structure. A saved text has neither, so it is recognised by
 //! its words: it is short, and its title or first line consists of a typical phrase of such a page. An article that
-//! quotes the phrase is longer, or has more words in its title.
+//! quotes the phrase is longer, has more words in its title, or explains the phrase in sentences.
 
 use crate::looks_like_login;
 
@@ -20,35 +20,50 @@ pub enum WrongPage {
     Login,
 }
 
-/// Titles or first lines of challenges, in lower case; `*` at the end matches any rest.
+/// Sentences with which only challenges begin, in lower case; `*` at the end matches any rest.
+const SENTENCES: &[&str] = &[
+    "checking your browser before*",
+    "checking if the site connection is secure*",
+    "verifying you are human*",
+    "let's confirm you are human*",
+    "pardon our interruption",
+    "enable javascript and cookies to continue*",
+    "you have been blocked*",
+    "sorry, you have been blocked*",
+    "access to this page has been denied*",
+    "making sure you're not a bot*",
+    "enter the characters you see below",
+    "vercel security checkpoint",
+];
+
+/// Titles or first lines of challenges that an article may have as well. An article explains them in some sentences.
 const CHALLENGES: &[&str] = &[
     "just a moment",
-    "attention required! | cloudflare",
+    "attention required! | cloudflare*",
     "checking your browser*",
-    "checking if the site connection is secure*",
     "verify you are human*",
-    "verifying you are human*",
     "verify that you are human*",
     "are you a robot*",
     "i'm not a robot*",
     "human verification",
     "security check",
     "security verification",
-    "pardon our interruption",
     "please enable cookies*",
     "please enable javascript*",
-    "enable javascript and cookies to continue*",
-    "you have been blocked*",
-    "sorry, you have been blocked*",
-    "access to this page has been denied*",
     "robot check",
     "captcha",
     "ddos protection by*",
-    "making sure you're not a bot*",
-    "enter the characters you see below",
-    "vercel security checkpoint",
     "ロボットではありません*",
 ];
+
+/// The maximum length of the prose of such a challenge, in characters; a CJK character counts twice.
+const PROSE: usize = 120;
+
+/// A line of fewer characters is a label or a request, such as "Complete the security check to continue."
+const SENTENCE: usize = 60;
+
+/// What a challenge calls the number by which its server finds the visit, in lower case.
+const INCIDENTS: &[&str] = &["ray id", "reference id", "incident id"];
 
 /// The same of error pages.
 const ERRORS: &[&str] = &[
@@ -85,7 +100,9 @@ impl WrongPage {
         let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         let lines = [title, first].map(|line| line.trim_start_matches(['#', '*', ' ']).to_lowercase());
         let has = |phrases: &[&str]| lines.iter().any(|line| phrases.iter().any(|phrase| matches(line, phrase)));
-        if has(CHALLENGES) {
+        let is_challenge =
+            lines.iter().any(|line| SENTENCES.iter().any(|phrase| matches(line, phrase)) && !has_subtitle(line));
+        if is_challenge || has(&[SENTENCES, CHALLENGES].concat()) && !explains(body) {
             Some(Self::Challenge)
         } else if has(ERRORS) {
             Some(Self::Error)
@@ -102,6 +119,20 @@ impl WrongPage {
             Self::Login => "a form to sign in",
         }
     }
+}
+
+/// Whether a title goes on after a question or a colon: `Are you a robot? How such tests work`.
+fn has_subtitle(line: &str) -> bool {
+    line.split_once(": ").or_else(|| line.split_once("? ")).is_some_and(|(_, rest)| rest.contains(char::is_alphabetic))
+}
+
+/// Whether a text has the sentences of an article, and no number of a visit.
+fn explains(body: &str) -> bool {
+    let width = |line: &str| line.chars().map(|c| if c >= '\u{1100}' { 2 } else { 1 }).sum::<usize>();
+    let is_prose = |line: &&str| !line.starts_with('#') && line.ends_with(['.', '!', '?', '。']);
+    let lines = body.lines().map(str::trim_end).filter(is_prose).map(width).filter(|width| *width > SENTENCE);
+    let text = body.to_lowercase();
+    lines.sum::<usize>() > PROSE && !INCIDENTS.iter().any(|name| text.contains(name))
 }
 
 /// Whether `line` is `phrase`, with an optional status before it (`404 - `, `Error 404:`) and an optional site
@@ -166,5 +197,44 @@ mod tests {
             WrongPage::recognize("404 Not Found", &"The status code of a page that is missing. ".repeat(60)),
             None
         );
+    }
+
+    #[test]
+    fn a_short_article_about_challenges_is_no_challenge() {
+        let article = "A CAPTCHA is a test that tells people and programs apart. The name was coined in 2003. Most show \
+            distorted letters, and ask the visitor to type them.";
+        let japanese = "CAPTCHAは、応答者がコンピュータでないことを確認するために使われるテストである。文字や画像を見せて、\
+            答えを入力させるものが多く、二〇〇三年に名づけられた。";
+        for (title, body) in [
+            ("CAPTCHA", article),
+            ("CAPTCHA | Wiki", article),
+            ("Captcha", japanese),
+            ("Attention Required! | Cloudflare explained", article),
+            ("Attention Required! | Cloudflare – explained", article),
+            ("Are you a robot? How such tests work", article),
+            ("Sorry, you have been blocked: what it means", article),
+            ("Security check", article),
+        ] {
+            assert_eq!(WrongPage::recognize(title, body), None, "{title}");
+        }
+        let aws = "# Let's confirm you are human\n\nComplete the security check before continuing. This step verifies that \
+            you are not a bot, which helps to protect your account and prevent spam.\n\nBegin";
+        let cloudflare = format!("# Why have I been blocked?\n\n{article}\n\nCloudflare Ray ID: 8f2c");
+        let anubis = "Making sure you're not a bot!\n\nYou are seeing this because the administrator of this website has set \
+            up Anubis to protect the server against the scourge of companies that aggressively scrape websites.";
+        for (title, body) in [
+            ("Human Verification", aws),
+            ("Attention Required! | Cloudflare", cloudflare.as_str()),
+            ("Sorry, you have been blocked", article),
+            ("Making sure you're not a bot!", anubis),
+            ("Captcha", "Please solve the captcha to continue."),
+            (
+                "Robot Check",
+                "# Enter the characters you see below\n\nSorry, we just need to make sure you're not a robot.",
+            ),
+            ("Just a moment...", "Verify you are human by completing the action below."),
+        ] {
+            assert_eq!(WrongPage::recognize(title, body), Some(WrongPage::Challenge), "{title}");
+        }
     }
 }
