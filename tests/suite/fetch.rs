@@ -83,6 +83,7 @@ fn a_response_without_content_is_an_error() {
         ("/members/username", "LOGIN_REQUIRED"),
         ("/members/services", "LOGIN_REQUIRED"),
         ("/members/first-step", "LOGIN_REQUIRED"),
+        ("/members/connexion", "LOGIN_REQUIRED"),
         ("/members/blocked", "BOT_DETECTED"),
         ("/challenge/cloudflare", "BOT_DETECTED"),
         ("/challenge/aws-waf", "BOT_DETECTED"),
@@ -105,7 +106,7 @@ fn a_response_without_content_is_an_error() {
     let remedy = blocked.error("BOT_DETECTED")["remediation_suggestion"].as_str().unwrap();
     assert!(remedy.starts_with("Skip this page"), "{remedy}");
     assert_eq!(fetch(&project, &site.url("/status/429")).error("HTTP_ERROR")["details"]["retry_after_s"], 120);
-    // An article about challenges is none.
+    // An article about challenges is none, nor is a page with a form that is no sign-in.
     for path in [
         "/innocent/article",
         "/innocent/badge",
@@ -116,6 +117,9 @@ fn a_response_without_content_is_an_error() {
         "/members/article",
         "/members/newsletter",
         "/members/providers",
+        "/members/forum",
+        "/members/sign-up",
+        "/members/wifi",
     ] {
         assert!(fetch(&project, &site.url(path)).answer()["total"].as_u64() > Some(20), "{path}");
     }

@@ -62,14 +62,23 @@ pub(crate) enum ChallengeSign {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SignIn {
     /// The number of visible password fields on the page.
-    pub(crate) passwords: u32,
+    pub(crate) passwords: usize,
     /// The number of password fields for a new password.
-    pub(crate) new_passwords: u32,
+    pub(crate) new_passwords: usize,
+    /// The number of password fields for the present password.
+    #[serde(default)]
+    pub(crate) current_passwords: usize,
     /// The number of fields of the form.
-    pub(crate) fields: u32,
+    pub(crate) fields: usize,
+    /// The number of its fields for an email address or a user name.
+    #[serde(default)]
+    pub(crate) identifiers: usize,
+    /// Whether it sends what is typed by POST.
+    #[serde(default)]
+    pub(crate) posts: bool,
     /// The number of buttons and links that lead to a sign-in by another service, where there is no form.
     #[serde(default)]
-    pub(crate) providers: u32,
+    pub(crate) providers: usize,
     /// Whether the form is in a navigation, header, footer or sidebar.
     pub(crate) aside: bool,
     /// The amount of text beside the form, without those parts.
@@ -79,6 +88,9 @@ pub(crate) struct SignIn {
     /// The first heading of the page, empty if it has none.
     #[serde(default)]
     pub(crate) heading: String,
+    /// The targets of the first links outside of the form and those parts.
+    #[serde(default)]
+    pub(crate) links: Vec<String>,
 }
 
 impl Facts {

@@ -1,9 +1,9 @@
-//! Recognising a sign-in page: by its form and its URL, which works in every language, and by its title or heading.
+//! Recognising a sign-in page by its form, its URL and its title ([`SignInForm`]), and by the text beside the form.
 //!
 //! A page is a sign-in page only if the form is its main content. A wiki with a login box in its sidebar, or an article
 //! above a form for members, is not a sign-in page.
 
-use ragmaker_document::is_login_title;
+use ragmaker_document::SignInForm;
 use url::Url;
 
 use crate::facts::SignIn;
@@ -20,44 +20,34 @@ const BESIDE_WITH_NAME: u32 = 1500;
 /// A longer article is the content of the page.
 const ARTICLE: u32 = 80;
 
-/// The maximum number of fields of a sign-in form: name, password, organization, code.
-const FIELDS: u32 = 4;
-
 /// Whether the page at `url` with this form and title is only a sign-in page; `requested` is the URL of the navigation.
 pub(crate) fn looks_like_login(form: &SignIn, title: &str, requested: &Url, url: &Url) -> bool {
-    let url_says_so = names_login(url);
-    let says_so = url_says_so || is_login_title(title);
-    // The first of two steps has no password field, so its URL, title or heading has to say that it is one.
-    let is_named = says_so || is_login_title(&form.heading);
-    // Two password fields, or one for a new password, belong to a registration.
-    let asks = match form.passwords {
-        0 => is_named && (form.fields == 1 || form.fields == 0 && form.providers > 0),
-        1 => form.new_passwords == 0 && form.fields <= FIELDS,
-        _ => false,
+    let links: Vec<Url> = form.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
+    let asked = SignInForm {
+        url,
+        title,
+        heading: &form.heading,
+        passwords: form.passwords,
+        new_passwords: form.new_passwords,
+        current_passwords: form.current_passwords,
+        fields: form.fields,
+        identifiers: form.identifiers,
+        posts: form.posts,
+        providers: form.providers,
+        links: &links,
     };
     let beside = if form.providers > 0 {
         // Buttons are a weaker sign than a form.
         BESIDE
-    } else if says_so {
+    } else if asked.is_titled() {
         BESIDE_WITH_NAME
     } else if leads_elsewhere(requested, url) {
         BESIDE_AFTER_REDIRECT
     } else {
         BESIDE
     };
-    asks && !form.aside && form.beside <= beside && (url_says_so || form.article <= ARTICLE)
-}
-
-/// Whether the host, the path or the route of a URL names a sign-in page.
-fn names_login(url: &Url) -> bool {
-    let route = url.fragment().filter(|fragment| fragment.starts_with(['/', '!'])).unwrap_or_default();
-    let text = format!("{}/{}/{route}", url.host_str().unwrap_or_default(), url.path()).to_ascii_lowercase();
-    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let word = |word: &&str| {
-        ["login", "signin", "logon"].iter().any(|end| word.ends_with(end))
-            || matches!(*word, "sso" | "saml" | "saml2" | "oauth" | "oauth2" | "anmelden" | "anmeldung" | "einloggen")
-    };
-    words.iter().any(word) || words.windows(2).any(|pair| matches!(pair, ["sign" | "log", "in"] | ["log", "on"]))
+    let is_main = !form.aside && form.beside <= beside && (asked.url_names_login() || form.article <= ARTICLE);
+    is_main && asked.asks()
 }
 
 fn leads_elsewhere(requested: &Url, url: &Url) -> bool {
@@ -75,12 +65,16 @@ mod tests {
     const FORM: SignIn = SignIn {
         passwords: 1,
         new_passwords: 0,
+        current_passwords: 0,
         fields: 2,
+        identifiers: 1,
+        posts: false,
         providers: 0,
         aside: false,
         beside: 80,
         article: 0,
         heading: String::new(),
+        links: vec![],
     };
 
     fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
@@ -153,31 +147,5 @@ mod tests {
         assert!(!here(&SignIn { providers: 0, ..buttons.clone() }, "https://x.example/login"));
         let page = Url::parse("https://x.example/start").unwrap();
         assert!(looks_like_login(&buttons, "Log in - Example", &page, &page));
-    }
-
-    #[test]
-    fn urls_that_name_a_login() {
-        for url in [
-            "https://login.x.example/",
-            "https://x.example/wp-login.php",
-            "https://x.example/users/sign_in",
-            "https://x.example/Special:UserLogin",
-            "https://x.example/app#/login",
-            "https://x.example/log-in?next=/",
-            "https://x.example/anmelden",
-            "https://x.example/oauth2/authorize",
-        ] {
-            assert!(names_login(&Url::parse(url).unwrap()), "{url}");
-        }
-        for url in [
-            "https://x.example/",
-            "https://x.example/blogs/in-depth",
-            "https://x.example/design/inside",
-            "https://x.example/docs?ref=login",
-            "https://x.example/a#login",
-            "https://x.example/catalog/in",
-        ] {
-            assert!(!names_login(&Url::parse(url).unwrap()), "{url}");
-        }
     }
 }

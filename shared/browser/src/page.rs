@@ -201,7 +201,7 @@ mod tests {
 
     fn refusal(status: u16, marks: &[&str], login: bool) -> Option<&'static str> {
         let mut facts = page(status, marks, 100, 0);
-        let form = SignIn { passwords: 1, fields: 2, beside: 10, ..SignIn::default() };
+        let form = SignIn { passwords: 1, fields: 2, identifiers: 1, beside: 10, ..SignIn::default() };
         facts.sign_in = login.then_some(form);
         let url = facts.url.clone();
         LoadedPage::new(facts, &url, &json!({}), WaitOutcome::IDLE).refusal().map(|error| error.code())

@@ -28,6 +28,7 @@
 mod front_matter;
 mod login;
 pub mod sections;
+mod sign_in_form;
 mod text;
 mod wrong_page;
 
@@ -48,7 +49,8 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use front_matter::{FrontMatterError, Parsed, parse};
-pub use login::{is_headed_login, is_login_title, looks_like_login};
+pub use login::{is_headed_login, looks_like_login};
+pub use sign_in_form::SignInForm;
 pub use text::DocumentText;
 pub use wrong_page::WrongPage;
 

@@ -2,7 +2,7 @@
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_convert::redirect_error;
-use ragmaker_document::{DocumentText, WrongPage, is_headed_login};
+use ragmaker_document::{DocumentText, SignInForm, WrongPage, is_headed_login};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
@@ -70,12 +70,23 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
     if !is_little && !is_headed_login(title, markdown) {
         return None;
     }
-    let form = sign_in(html, &response.url);
-    // A page of buttons for other services, or a form that sends a link by mail or asks for the password on the next
-    // page, is known by its title or first line as well.
-    let asks_who = form.passwords == 0 && (form.providers > 0 || form.identifiers == 1);
-    let is_form = form.passwords == 1 && form.new_passwords == 0;
-    (is_form || asks_who && is_little && is_headed_login(title, markdown)).then(|| {
+    let found = sign_in(html, &response.url);
+    let first_line = || markdown.lines().find(|line| !line.is_empty()).unwrap_or_default();
+    let form = SignInForm {
+        url: &response.url,
+        title,
+        heading: if found.heading.is_empty() { first_line() } else { &found.heading },
+        passwords: found.passwords,
+        new_passwords: found.new_passwords,
+        current_passwords: found.current_passwords,
+        fields: found.fields,
+        identifiers: found.identifiers,
+        posts: found.posts,
+        providers: found.providers,
+        links: &found.links,
+    };
+    // A page that asks for no password has little text, so that it is not about the sign-in.
+    ((is_little || form.passwords > 0) && form.asks()).then(|| {
         ragmaker_address::codes::LOGIN_REQUIRED
             .error(format!("{} is a sign-in page", response.url))
             .detail("url", response.url.as_str())

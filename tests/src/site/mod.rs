@@ -165,7 +165,8 @@
 //!   `/members/providers` tells of signing in by other services, `/members/console-manual` of a console;
 //!   `/members/described` has a paragraph before its form; `/members/loginfmt`, `/members/username` and
 //!   `/members/services` are first steps of a sign-in, and `/members/first-step` is one by its heading alone;
-//!   `/members/blocked` is Cloudflare's refusal
+//!   `/members/connexion` is one in French; `/members/forum` is an index with a login box, `/members/sign-up` a
+//!   registration, `/members/wifi` a tool with a password; `/members/blocked` is Cloudflare's refusal
 //! - `/broken/reset`: a connection that is reset in the middle of the body
 //! - `/broken/short`: a connection that ends before the body does
 //! - `/broken/nothing`: a connection that ends before the answer begins

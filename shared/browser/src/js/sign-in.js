@@ -16,8 +16,9 @@ const signInForm = () => {
   if (!sparse(6000)) return null;
   const isUser = (field) => field.type === "email" || /\b(username|webauthn)\b/.test(field.autocomplete)
     || USER_FIELD.test(field.name) || USER_FIELD.test(field.id);
+  const takesText = (field) => /^(text|email|tel)$/.test(field.type);
   const passwords = within(doc, "input[type=password]");
-  const key = passwords[0] ?? within(doc, "input").find((field) => /^(text|email|tel)$/.test(field.type) && isUser(field));
+  const key = passwords[0] ?? within(doc, "input").find((field) => takesText(field) && isUser(field));
   const BOILERPLATE = "nav,header,footer,aside,[role=navigation],[role=banner],[role=contentinfo],[role=complementary],dialog,select,noscript";
   // A CJK character counts as two letters.
   const cost = (text) => text.length + (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0);
@@ -38,6 +39,10 @@ const signInForm = () => {
     const first = within(doc, "h1,h2,h3,legend").find(isContent);
     return first ? label(first).slice(0, 100) : "";
   };
+  // Enough links to know an index by.
+  const linksWithout = (parts) => within(doc, "a[href]")
+    .filter((link) => isContent(link) && !parts.some((part) => contains(part, link)) && /^https?:/.test(String(link.href)))
+    .slice(0, 40).map((link) => String(link.href).slice(0, 500));
   if (!key) {
     const providers = within(doc, "button,[role=button],a[href]").filter((button) => {
       const text = label(button);
@@ -48,6 +53,7 @@ const signInForm = () => {
     return {
       passwords: 0, newPasswords: 0, fields: within(doc, "input:not([type=hidden]),textarea,select").length,
       providers: providers.length, aside: false, beside: besideOf(providers), article: articleWithout(providers), heading: heading(),
+      links: linksWithout(providers),
     };
   }
   // Applications may have no form element: then the form is the element that contains a field and a button. That may be
@@ -60,14 +66,19 @@ const signInForm = () => {
     if (part.querySelector(BUTTON) !== null || part === doc.body) form = part;
   }
   form ??= key;
+  const isOfForm = (field) => field.form === form || contains(form, field);
   return {
     passwords: passwords.length,
     newPasswords: passwords.filter((field) => /\bnew-password\b/.test(field.autocomplete)).length,
+    currentPasswords: passwords.filter((field) => /\bcurrent-password\b/.test(field.autocomplete)).length,
+    identifiers: within(doc, "input").filter((field) => isOfForm(field) && takesText(field) && isUser(field)).length,
+    posts: isForm(form) && /^post$/i.test(Element.prototype.getAttribute.call(form, "method") ?? ""),
     fields: within(doc, "input,textarea,select").filter((field) =>
-      (field.form === form || contains(form, field)) && !/^(hidden|submit|button|image|reset|checkbox|radio)$/.test(field.type)).length,
+      isOfForm(field) && !/^(hidden|submit|button|image|reset|checkbox|radio)$/.test(field.type)).length,
     aside: [...doc.querySelectorAll("nav,header,footer,aside")].some((part) => contains(part, form) && !part.querySelector("main,article")),
     beside: besideOf(key.form ? [form] : [key, ...within(form, CONTROL)]),
     article: articleWithout([form]),
     heading: heading(),
+    links: linksWithout(key.form ? [form] : []),
   };
 };
