@@ -152,8 +152,6 @@ impl Visitor<'_> for WithoutSurrogates {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use serde_json::json;
 
     use super::*;
@@ -194,15 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn many_members_take_linear_time() {
+    fn a_record_may_have_many_members() {
+        // In quadratic time, this would not end within ten minutes in a debug build.
         let members: Vec<String> = (0..200_000).map(|n| format!(r#""k{}": {n}, "#, n % 150_000)).collect();
         let line = format!(r#"{{{}"id": 7, "html": "a"}}"#, members.concat());
-        let begun = Instant::now();
         let (known, page) = read(&line);
         assert!(page.is_ok() && known.id.unwrap().get() == "7");
         assert_eq!(known.rest.len(), 150_000);
-        // Half a minute is twenty times as long as it takes in a debug build, and a tenth of a quadratic time.
-        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 
     #[test]
