@@ -158,14 +158,13 @@ pub(crate) fn tool_name(executable: &str) -> String {
     executable.trim_start_matches(START).replace('-', "_")
 }
 
-/// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts, or
-/// that follow the name of a tool, become keys of JSON arguments: `ragmaker-browser-open --no-headless` becomes
-/// `browser_open (headless: false)`. An option that only a host may set is named as one. Text in double quotes is
+/// `text` for a caller who writes JSON. Names of executables become names of tools. Options that `is_own` accepts
+/// become keys of JSON arguments. Those after the name of a tool are that tool's: `ragmaker-browser-open --no-headless`
+/// becomes `browser_open (headless: false)`. An option that only a host may set is named as one. Text in double quotes is
 /// quoted from the caller and stays unchanged, as do `values` of the caller.
 pub(crate) fn rewritten_for_json(text: &str, values: &[String], is_own: &impl Fn(&str) -> bool) -> String {
     let (mut out, mut quotation, mut rest) = (String::with_capacity(text.len()), Quotation::default(), text);
-    // The length of `out` where an option would belong to the tool before it.
-    let mut after_tool = None;
+    let is_of_host = |option: &str| HostOptions::flags().any(|flag| flag.long == option);
     while let Some(c) = rest.chars().next() {
         let starts_word = !quotation.is_open && starts_name(&out);
         let value =
@@ -176,13 +175,10 @@ pub(crate) fn rewritten_for_json(text: &str, values: &[String], is_own: &impl Fn
             continue;
         }
         if let Some(option) = option(rest).filter(|_| starts_word) {
-            let is_of_tool = || after_tool == Some(out.len());
             let spelled = if is_own(option) {
                 Some(key_in_text(option))
-            } else if HostOptions::flags().any(|flag| flag.long == option) {
-                Some(format!("the host option {}", &option[2..]))
             } else {
-                is_of_tool().then(|| format!("({})", key_in_text(option)))
+                is_of_host(option).then(|| format!("the host option {}", &option[2..]))
             };
             if let Some(spelled) = spelled {
                 out += &spelled;
@@ -193,8 +189,15 @@ pub(crate) fn rewritten_for_json(text: &str, values: &[String], is_own: &impl Fn
         let is_tool = |name: &&str| starts_word && !HOSTS.contains(name);
         if let Some(name) = executable(rest).filter(is_tool) {
             out += &tool_name(name);
-            after_tool = Some(out.len() + 1);
             rest = &rest[name.len()..];
+            let mut keys = vec![];
+            while let Some(option) = rest.strip_prefix(' ').and_then(option).filter(|option| !is_of_host(option)) {
+                keys.push(key_in_text(option));
+                rest = &rest[1 + option.len()..];
+            }
+            if !keys.is_empty() {
+                out.extend([" (", &keys.join(", "), ")"]);
+            }
             continue;
         }
         let taken = quotation.take(c, rest);
@@ -246,6 +249,19 @@ mod tests {
             "Use start_line=1 or --tail, or wrap: false; then browser_open (headless: false), x with the host option allow-root, --- and verify. See ragmaker-mcp, ragmaker-x.md."
         );
         assert_eq!(json["details"], serde_json::json!({"argument": "start_line", "missing": ["wrap", "--tail"]}));
+    }
+
+    #[test]
+    fn options_after_the_name_of_a_tool_are_those_of_the_tool() {
+        let is_own = |option: &str| matches!(option, "--merge" | "--no-headless");
+        for (text, expected) in [
+            ("Run ragmaker-x --merge --force.", "Run x (merge, force)."),
+            ("Run ragmaker-x --no-headless, then call again.", "Run x (headless: false), then call again."),
+            ("Run ragmaker-x with --merge.", "Run x with merge."),
+            ("Run ragmaker-x --selector (or ragmaker-x --wait-for).", "Run x (selector) (or x (wait_for))."),
+        ] {
+            assert_eq!(rewritten_for_json(text, &[], &is_own), expected);
+        }
     }
 
     #[test]

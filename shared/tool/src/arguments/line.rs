@@ -254,7 +254,8 @@ impl CommandLine {
                 .error(format!("{key:?} is an option of the host, not an argument"))
                 .detail("argument", key));
         }
-        let names: Vec<String> = self.own.iter().map(|flag| json_key(flag.long)).collect();
+        let is_for_json = |long: &&str| !self.not_in_json.contains(long);
+        let names: Vec<String> = self.own.iter().map(|flag| flag.long).filter(is_for_json).map(json_key).collect();
         Err(unknown(key, &name.replace('-', "_"), &names.iter().map(String::as_str).collect::<Vec<_>>()))
     }
 
