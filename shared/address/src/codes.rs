@@ -14,7 +14,7 @@ pub const HTTP_ERROR: Code = Code::new("HTTP_ERROR", "Check the URL; details.htt
 /// A bot challenge is shown instead of the page.
 pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
-    "Open the session with a window, as ragmaker-browser-open can, and let a person solve the challenge there; the session remembers it.",
+    "Run ragmaker-browser-open --no-headless and let a person solve the challenge in its window, then call again: the session remembers it.",
 );
 /// The remedy of [`BOT_DETECTED`] for a page that blocks the visitor and has no challenge to solve.
 pub const BLOCKED_REMEDY: &str =

@@ -39,7 +39,7 @@ pub use redirect::{redirect_error, redirect_target};
 
 /// Not all of a PDF's text would be saved.
 pub const TEXT_INCOMPLETE: Code =
-    Code::new("TEXT_INCOMPLETE", "Read the file with ragmaker-read-file; it may contain scanned pages.");
+    Code::new("TEXT_INCOMPLETE", "Look at the file with ragmaker-read-file, because it may contain scanned pages.");
 
 /// The codes that a file is refused with.
 pub const ERRORS: &[Code] = &[

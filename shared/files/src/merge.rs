@@ -71,7 +71,7 @@ impl ResolvedPath {
                     count => format!("{count} names are in both directories, {} first", first.display()),
                 })
                 .remedy(if plan.clashes.iter().any(|path| path.ends_with(CATALOG)) {
-                    "Both have a catalog, of which one would be lost. If they are knowledge bases, merge them with ragmaker-install-knowledge-base --merge --force."
+                    "Merge knowledge bases with ragmaker-install-knowledge-base --merge --force: of two catalogs, one would be lost here."
                 } else if overwrite {
                     "A file and a directory have one name there: rename one of them."
                 } else {

@@ -13,10 +13,12 @@ pub const PDF_READER_MISSING: Code = Code::new(
 pub const PDF_ENCRYPTED: Code = Code::new("PDF_ENCRYPTED", "Ask the user for a copy without a password.");
 /// The PDF is damaged or invalid.
 pub const PDF_UNREADABLE: Code =
-    Code::new("PDF_UNREADABLE", "The file may be damaged; ragmaker-read-file can give its bytes as base64.");
+    Code::new("PDF_UNREADABLE", "Check whether the file is damaged; ragmaker-read-file can give its bytes as base64.");
 /// The document is damaged, or exceeds the limit on its unpacked size.
-pub const DOCUMENT_UNREADABLE: Code =
-    Code::new("DOCUMENT_UNREADABLE", "The file may be damaged; ragmaker-read-file can give its bytes as base64.");
+pub const DOCUMENT_UNREADABLE: Code = Code::new(
+    "DOCUMENT_UNREADABLE",
+    "Check whether the file is damaged; ragmaker-read-file can give its bytes as base64.",
+);
 
 /// Why a document was not converted.
 #[derive(Debug)]

@@ -25,7 +25,7 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
     if !asked && media.kind != FileKind::Image {
         let error = NOT_TEXT
             .error(format!("{} is not text: it is {}", answer.path, media.mime_type))
-            .remedy("Add --as base64 to get its bytes, or use a program for files of this kind.")
+            .remedy("Set --as to base64 to get its bytes, or use a program for files of this kind.")
             .detail("path", answer.path)
             .detail("mime_type", media.mime_type)
             .detail("size", answer.size);
