@@ -15,7 +15,7 @@ pub use updates::UPDATES_NOT_READABLE;
 /// No document that was named is in the knowledge base.
 pub const NO_DOCUMENT_MATCHED: Code = Code::new(
     "NO_DOCUMENT_MATCHED",
-    "Name documents by a path or a url that the catalog lists; ragmaker-read-file shows the catalog.",
+    "Name documents by the path or the url that the catalog or the front matter of a saved page has; ragmaker-read-file shows the catalog.",
 );
 
 /// Set titles and summaries of many documents of a knowledge base, by path or URL; a saved page that the catalog does
