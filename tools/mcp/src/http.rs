@@ -23,7 +23,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
-use ragmaker_project::Project;
+use ragmaker_files::Roots;
 use ragmaker_tool::{
     ARGUMENT_ERROR, HostOptions,
     json::{self, Charset},
@@ -57,8 +57,8 @@ impl FromStr for Listen {
         let address = address.map_err(|_| "expected a port or an address such as 127.0.0.1:8765".to_owned())?;
         if address.ip().is_unspecified() {
             // Requests have to name the address, and nobody can name this one.
-            return Err("it means every address of this machine; name one, or give a port alone, which is on \
-                loopback, and reach it through a tunnel (ssh -L)"
+            return Err("it means every address of this machine, and the server listens on loopback only; give a \
+                port alone, and reach it through a tunnel (ssh -L)"
                 .to_owned());
         }
         if !address.ip().is_loopback() {
@@ -72,13 +72,17 @@ impl FromStr for Listen {
 pub(crate) fn token(file: Option<&Path>, host: &HostOptions) -> Result<Token, ragmaker_tool::Error> {
     match file {
         Some(file) => {
-            // The tools read the project, so a model would read the token.
+            // A model would read the token. A link is followed, and the folder counts if there is no file yet.
             let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let project = Project::discover(host.project_root.as_deref())?;
-            if ragmaker_fs::canonicalize(folder).is_ok_and(|folder| folder.starts_with(project.root())) {
+            let place = ragmaker_fs::canonicalize(file).or_else(|_| ragmaker_fs::canonicalize(folder));
+            let roots = Roots::discover(host)?;
+            if let Some(root) =
+                roots.all().iter().find(|root| place.as_ref().is_ok_and(|at| at.starts_with(&root.path)))
+            {
+                let (file, root) = (file.display(), root.path.display());
                 return Err(ARGUMENT_ERROR
-                    .error(format!("the token file {} is in the project, which the tools can read", file.display()))
-                    .remedy("Name a file outside of the project.")
+                    .error(format!("the tools can read the token file {file}, because it is in {root}"))
+                    .remedy("Name a file outside of the project and of the allowed directories.")
                     .detail("argument", "--token-file"));
             }
             Token::at(file)
@@ -132,7 +136,7 @@ pub(crate) async fn serve(
                 }
                 let is_json = is_json(request.headers());
                 let (head, body) = request.into_parts();
-                // Read here, since the SDK reads it as a map: see `twice`.
+                // Read here, since the SDK reads it as a map: see `duplicate_keys`.
                 let Ok(body) = Limited::new(body, most).collect().await else {
                     let mut refused = Response::default();
                     *refused.status_mut() = StatusCode::PAYLOAD_TOO_LARGE;
