@@ -20,7 +20,7 @@ use crate::{
     launch::Launch,
     limits,
     profile::{Profile, Running},
-    remote_session::{endpoint, may_come_back, redacted_url, release},
+    remote_session::{endpoint, may_come_back, not_back, redacted_url, release},
     session::{BrowserLease, IDLE_SECONDS},
 };
 
@@ -81,12 +81,12 @@ impl Remote {
                 Err(error) => error,
             };
             profile.remove_if_unused();
-            if !may_come_back(&error)
-                || !WAS_AVAILABLE.load(Ordering::Relaxed)
-                || Instant::now() + limits::QUEUE_RETRY >= deadline
-                || give_up()
-            {
+            if !may_come_back(&error) || !WAS_AVAILABLE.load(Ordering::Relaxed) {
                 return Err(error);
+            }
+            // The endpoint had browsers, so a list of pages may wait for it longer.
+            if Instant::now() + limits::QUEUE_RETRY >= deadline || give_up() {
+                return Err(not_back(&error));
             }
             thread::sleep(limits::QUEUE_RETRY);
         }

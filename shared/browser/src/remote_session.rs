@@ -198,6 +198,13 @@ pub(crate) fn busy(at: &str) -> Error {
         .detail("endpoint", at)
 }
 
+/// The error where an endpoint that provided browsers before has not come back in time, for the reason `error`.
+pub(crate) fn not_back(error: &Error) -> Error {
+    let words = format!("{}, which provided browsers before", error.message());
+    let late = BROWSER_BUSY.error(words).remedy("Check the server, then call again.");
+    error.details().iter().fold(late, |late, (name, value)| late.detail(name, value.clone()))
+}
+
 /// Whether the remote browser answers.
 pub(crate) fn answers(running: &Running) -> bool {
     let until = Instant::now() + limits::SOCKET_TIMEOUT;
@@ -271,6 +278,8 @@ mod tests {
         ] {
             let error = error(none);
             assert!(error.is(WEBDRIVER_FAILED) && error.details()["reason"] == reason, "{error}");
+            let late = not_back(&error);
+            assert!(late.is(BROWSER_BUSY) && late.details() == error.details(), "{late}");
             assert!(!serde_json::to_string(&error).unwrap().contains("secret"), "{error}");
         }
     }

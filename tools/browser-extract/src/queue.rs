@@ -40,6 +40,8 @@ pub(crate) struct Task {
     tries: u32,
     /// How often there was no browser for it.
     without_browser: u32,
+    /// How many pages had had a browser when there was none for it first.
+    others_before: usize,
     /// Why it was not received when it was asked for last.
     failure: Option<Error>,
     /// The position of its host in the queue.
@@ -48,7 +50,7 @@ pub(crate) struct Task {
 
 impl Task {
     pub(crate) fn new(requested: String, url: Url) -> Self {
-        Self { requested, url, tries: 0, without_browser: 0, failure: None, host: 0 }
+        Self { requested, url, tries: 0, without_browser: 0, others_before: 0, failure: None, host: 0 }
     }
 }
 
@@ -91,6 +93,8 @@ pub(crate) struct Queue {
     /// How many pages ended in time since the number of tabs changed; how many in a row did not.
     in_time: usize,
     late: usize,
+    /// How many pages have had a browser.
+    with_browser: usize,
 }
 
 impl Queue {
@@ -105,7 +109,7 @@ impl Queue {
             }
             hosts[task.host].waiting.push_back(task);
         }
-        Self { hosts, active: 0, per_host, tabs, most_tabs: tabs, in_time: 0, late: 0 }
+        Self { hosts, active: 0, per_host, tabs, most_tabs: tabs, in_time: 0, late: 0, with_browser: 0 }
     }
 
     /// The maximum number of pages that are ever loaded at once.
@@ -160,9 +164,13 @@ impl Queue {
         let host = &mut self.hosts[task.host];
         host.active -= 1;
         if error.is_some_and(|error| error.is(BROWSER_BUSY)) {
+            if task.without_browser == 0 {
+                task.others_before = self.with_browser;
+            }
             task.without_browser += 1;
         } else {
             task.tries += 1;
+            self.with_browser += 1;
         }
         let Some(error) = error else { return Some(task) };
         let named = error.details().get("retry_after").and_then(|wait| ragmaker_http::retry_after(wait.as_str()?));
@@ -188,7 +196,14 @@ impl Queue {
         } else if !error.is(BROWSER_BUSY) && !error.is(BROWSER_LOST) {
             return Some(task);
         }
-        if task.tries >= TRIES || task.without_browser >= BROWSER_TRIES {
+        if task.without_browser >= BROWSER_TRIES && task.others_before == self.with_browser {
+            // No page had a browser in all that time: the others need not wait as long, one after the other.
+            for host in &mut self.hosts {
+                host.refuses.get_or_insert_with(|| error.clone());
+            }
+            return Some(task);
+        }
+        if task.tries >= TRIES || task.without_browser >= BROWSER_TRIES || host.refuses.is_some() {
             return Some(task);
         }
         task.failure = Some(error.clone()).filter(|error| !error.is(BROWSER_BUSY));
@@ -349,6 +364,32 @@ mod tests {
         }
         let task = load(&mut queue, now).unwrap();
         assert!(queue.ended(task, Some(&busy), now).is_some());
+    }
+
+    #[test]
+    fn if_no_page_has_a_browser_for_long_the_others_do_not_wait() {
+        let now = Instant::now();
+        let urls = ["http://a.example/1", "http://a.example/2", "http://b.example/1"];
+        let busy = BROWSER_BUSY.error("x");
+        for others_have_one in [false, true] {
+            let mut queue = queue(&urls, 1);
+            for attempt in 1..=BROWSER_TRIES {
+                let task = load(&mut queue, now).unwrap();
+                assert_eq!(task.requested, urls[0]);
+                if attempt == 3 && others_have_one {
+                    let other = load(&mut queue, now).unwrap();
+                    assert_eq!(other.requested, urls[2]);
+                    queue.ended(other, None, now);
+                }
+                assert_eq!(queue.ended(task, Some(&busy), now).is_some(), attempt == BROWSER_TRIES);
+            }
+            let WorkItem::Refused(task, error) = queue.next(now, true) else {
+                assert!(others_have_one);
+                continue;
+            };
+            assert!(!others_have_one && error.is(BROWSER_BUSY) && error.details()["url"] == urls[1], "{error}");
+            assert!(queue.ended(task, Some(&error), now).is_some());
+        }
     }
 
     #[test]
