@@ -219,4 +219,32 @@ mod tests {
             assert!(bad.parse::<Listen>().is_err(), "{bad}");
         }
     }
+
+    #[test]
+    fn a_token_is_in_no_directory_that_the_tools_can_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let folder = |name: &str| {
+            let folder = temp.path().join(name);
+            std::fs::create_dir(&folder).unwrap();
+            folder
+        };
+        let [project, allowed, other] = ["project", "allowed", "other"].map(folder);
+        let host = HostOptions {
+            project_root: Some(project.to_string_lossy().into_owned()),
+            allow_root: vec![allowed.to_string_lossy().into_owned()],
+            ..HostOptions::default()
+        };
+        for readable in [&project, &allowed] {
+            let refused = token(Some(&readable.join("token")), &host).err().unwrap();
+            assert!(refused.is(ARGUMENT_ERROR) && refused.message().contains("can read the token file"), "{refused}");
+        }
+        let file = other.join("token");
+        assert_eq!(token(Some(&file), &host).unwrap().file, file);
+        #[cfg(unix)]
+        {
+            std::fs::rename(&file, allowed.join("token")).unwrap();
+            std::os::unix::fs::symlink(allowed.join("token"), &file).unwrap();
+            assert!(token(Some(&file), &host).is_err_and(|refused| refused.message().contains("can read")));
+        }
+    }
 }
