@@ -92,7 +92,7 @@ impl Tool for Args {
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Ask, ToolProfile::Files];
     const OPERANDS: &'static [&'static str] = &["--pattern", "--path"];
     const ERRORS: &'static [&'static [Code]] = &[
-        &[NO_MATCHES, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
+        &[NO_MATCHES, NOT_TEXT, ragmaker_tool::OFFSET_BEYOND_END, ragmaker_files::PATH_IGNORED],
         ragmaker_files::PATH_ERRORS,
         ragmaker_files::FILE_ERRORS,
     ];
@@ -125,10 +125,12 @@ impl Tool for Args {
             }
             let file = place.open()?;
             let size = file.metadata().map_err(|error| io_error(&error, &base))?.len();
-            let mut found = search.file(&base, file, size);
+            let found = search.file(&base, file, size);
             // Of a tree, files that are not text are left out; the one that the caller names is not.
             if found.files == 0 && found.unreadable.is_empty() {
-                found.unreadable.push(NOT_TEXT.error(format!("{} is not text", base.display())).to_string());
+                return Err(NOT_TEXT
+                    .error(format!("{} is not text", base.display()))
+                    .detail("path", lossy_text(base).0));
             }
             found
         };

@@ -69,7 +69,7 @@ pub(super) fn in_words(reason: &str) -> &str {
     match reason {
         "invalid digit found in string"
         | "cannot parse integer from empty string"
-        | "number too large to fit in target type" => "expected a whole number from 0 to 18446744073709551615",
+        | "number too large to fit in target type" => "expected a whole number of at least 0",
         other => other,
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     #[test]
     fn a_refused_value_names_its_type_or_the_nearest_choice() {
         let number = refused_value("--limit", "x", "invalid digit found in string");
-        assert_eq!(number.message(), "--limit cannot be \"x\": expected a whole number from 0 to 18446744073709551615");
+        assert_eq!(number.message(), "--limit cannot be \"x\": expected a whole number of at least 0");
         let choice = refused_value("--sort", "nmae", "unknown variant `nmae`, expected `name` or `modified`");
         assert_eq!(choice.details()["nearest"], "name");
         let none = refused_value("--sort", "zzzz", "unknown variant `zzzz`, expected `name` or `modified`");
