@@ -96,9 +96,16 @@ impl<'t> Controls<'t> {
         Self { tree, named: OnceCell::new() }
     }
 
-    /// Whether a control on the page shows a hidden element, or it is the source of a formula.
+    /// Whether a control on the page shows a hidden element, or it is the source of a formula. Here a control names
+    /// the element: what follows a button may as well be a form that covers the page.
     pub(super) fn show(&self, id: Id) -> bool {
-        self.evidence(id) == Evidence::Shown
+        self.evidence(id) == Evidence::Shown && (self.is_named(id) || holds_formula(self.tree, id))
+    }
+
+    /// Whether a control names the element, or it is the panel of a tab.
+    fn is_named(&self, id: Id) -> bool {
+        let is_named = || self.tree.attr(id, Attr::Id).is_some_and(|id| self.named().contains(id));
+        self.tree.attr(id, Attr::Role) == Some("tabpanel") || is_named()
     }
 
     fn evidence(&self, id: Id) -> Evidence {
@@ -119,9 +126,8 @@ impl<'t> Controls<'t> {
         if tree.attr(id, Attr::Itemprop).is_some() || tree.attr(id, Attr::Itemtype).is_some() {
             return Evidence::Absent;
         }
-        let is_named = || tree.attr(id, Attr::Id).is_some_and(|id| self.named().contains(id));
         let names = || [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name));
-        if tree.attr(id, Attr::Role) == Some("tabpanel") || is_named() {
+        if self.is_named(id) {
             return Evidence::Shown;
         }
         match evidence_before(tree, id) {

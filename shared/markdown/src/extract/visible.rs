@@ -116,7 +116,8 @@ mod tests {
     fn hidden_elements_that_a_control_shows_are_shown() {
         assert_eq!(shown_texts("<p>high water<button aria-controls=x>a</button><div id=x hidden>b</div>").len(), 3);
         assert_eq!(shown_texts("<p>high water</p><div role=tabpanel hidden>a</div><dialog>b</dialog>").len(), 2);
-        assert_eq!(shown_texts("<p>high water</p><button>a</button><div hidden>b</div>").len(), 3);
+        // It may be a form that covers the page.
+        assert_eq!(shown_texts("<p>high water</p><button>a</button><div hidden>b</div>").len(), 2);
         // A message that a script shows, and without a control also a long text, is not shown.
         assert_eq!(shown_texts("<p>high water</p><h3>a</h3><div class=content hidden>Sent!</div>").len(), 2);
         let rest = "word ".repeat(20);
