@@ -72,7 +72,7 @@ fn mistakes_name_the_argument() {
 fn a_number_is_refused_in_words() {
     for bad in ["", "-1", "1.5", "x", "99999999999999999999999"] {
         let reason = bad.parse::<u64>().unwrap_err().to_string();
-        assert_eq!(in_words(&reason), format!("expected a whole number from 0 to {}", u64::MAX), "{bad:?}");
+        assert_eq!(in_words(&reason), "expected a whole number of at least 0", "{bad:?}");
     }
 }
 
