@@ -160,9 +160,7 @@ pub fn missing(programs: &[&'static str], installer: Installer<'_>) -> Result<Ve
             .remedy(format!("Install {}, then try again.", missing.join(" and "))));
     };
     let packages: Vec<&str> = missing.iter().copied().map(|program| manager.package(program)).collect();
-    let by_hand = |error: Error| {
-        if error.is(INSTALL_FAILED) { error.remedy(format!("Install {}.", packages.join(" and "))) } else { error }
-    };
+    let by_hand = |error: Error| error.remedy_for(INSTALL_FAILED, format!("Install {}.", packages.join(" and ")));
     manager.install(&packages, installer).map_err(by_hand)?;
     match missing.iter().find(|program| on_path(program).is_none()) {
         Some(program) => Err(by_hand(INSTALL_FAILED.error(format!("{program} is still not on PATH")))),

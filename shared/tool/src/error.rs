@@ -83,6 +83,12 @@ impl Error {
         self
     }
 
+    /// Replaces the remedy, if the error has `code`.
+    #[must_use]
+    pub fn remedy_for(self, code: Code, remedy: impl Into<String>) -> Self {
+        if self.is(code) { self.remedy(remedy) } else { self }
+    }
+
     /// Adds a fact for programs.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Self {

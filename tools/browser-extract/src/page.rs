@@ -59,8 +59,7 @@ impl Extraction<'_> {
             declines_consent: self.declines_consent,
             ..session.visit(target)
         };
-        ConvertedPage::of(&visit, self.selector)
-            .map_err(|error| if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error })
+        ConvertedPage::of(&visit, self.selector).map_err(|error| error.remedy_for(EMPTY_CONTENT, EMPTY_REMEDY))
     }
 }
 

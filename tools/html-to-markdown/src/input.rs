@@ -58,9 +58,8 @@ pub(crate) fn open(path: &Path) -> Result<File, Error> {
 }
 
 fn failed(error: &io::Error, path: &Path) -> Error {
-    let error = io_error(error, path);
     // Unlike the paths of the file tools, this path is relative to the working directory.
-    if error.is(FILE_NOT_FOUND) { error.remedy("Check the spelling of --path.") } else { error }
+    io_error(error, path).remedy_for(FILE_NOT_FOUND, "Check the spelling of --path.")
 }
 
 #[cfg(test)]

@@ -85,11 +85,8 @@ impl Tool for Args {
                 .detail("path", destination.path().to_string_lossy()));
         }
         source.move_to(&destination, self.overwrite).map_err(|error| {
-            if error.is(ALREADY_EXISTS) {
-                error.remedy("Choose another --destination-path, or replace what is there with --overwrite.")
-            } else {
-                error
-            }
+            let remedy = "Choose another --destination-path, or replace what is there with --overwrite.";
+            error.remedy_for(ALREADY_EXISTS, remedy)
         })?;
         Ok(Answer {
             source_path: lossy_text(source.path()).0,

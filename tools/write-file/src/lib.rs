@@ -90,11 +90,7 @@ impl Tool for Args {
         let rewrite = Rewrite::of(old.unwrap_or_default());
         let bytes = if self.append { rewrite.append(&content) } else { rewrite.write(&content) }?;
         let written = place.write(&bytes, self.create_only).map_err(|error| {
-            if error.is(ALREADY_EXISTS) {
-                error.remedy("Choose another --path, or omit --create-only to replace the file.")
-            } else {
-                error
-            }
+            error.remedy_for(ALREADY_EXISTS, "Choose another --path, or omit --create-only to replace the file.")
         })?;
         Ok(Answer {
             path: lossy_text(place.path()).0,

@@ -337,8 +337,7 @@ impl WebDriverVisit<'_> {
         }
         let [_, facts, content] = answer.as_array().map(Vec::as_slice).unwrap_or_default() else { return Ok(None) };
         let facts = readiness::facts(facts.clone(), &self.url)?;
-        allowed(&facts, self.request.domains)
-            .map_err(|error| if error.is(NOT_A_PAGE) { error.remedy(NO_FILES) } else { error })?;
+        allowed(&facts, self.request.domains).map_err(|error| error.remedy_for(NOT_A_PAGE, NO_FILES))?;
         let outcome = WaitOutcome { ready, pending: vec![] };
         Ok(Some((LoadedPage::new(facts, &self.url, &Value::Null, outcome), content.clone())))
     }
