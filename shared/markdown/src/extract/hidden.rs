@@ -78,7 +78,8 @@ pub(super) fn drop_hidden(tree: &Tree, keep: &mut [bool]) {
 enum Evidence {
     /// Nothing on the page shows it.
     Absent,
-    /// A script may show it: the rest of a text, or what has a heading or is called like a folded element.
+    /// A script may show it: the rest of a text, what follows a heading or a control, which may as well be a form that
+    /// covers the page, or what is called like a folded element.
     Unknown,
     /// A control on the page shows it, or it is the source of a formula.
     Shown,
@@ -96,10 +97,9 @@ impl<'t> Controls<'t> {
         Self { tree, named: OnceCell::new() }
     }
 
-    /// Whether a control on the page shows a hidden element, or it is the source of a formula. Here a control names
-    /// the element: what follows a button may as well be a form that covers the page.
+    /// Whether a control on the page shows a hidden element, or it is the source of a formula.
     pub(super) fn show(&self, id: Id) -> bool {
-        self.evidence(id) == Evidence::Shown && (self.is_named(id) || holds_formula(self.tree, id))
+        self.evidence(id) == Evidence::Shown
     }
 
     /// Whether a control names the element, or it is the panel of a tab.
@@ -126,13 +126,14 @@ impl<'t> Controls<'t> {
         if tree.attr(id, Attr::Itemprop).is_some() || tree.attr(id, Attr::Itemtype).is_some() {
             return Evidence::Absent;
         }
-        let names = || [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name));
         if self.is_named(id) {
             return Evidence::Shown;
         }
-        match evidence_before(tree, id) {
-            Evidence::Absent if words(256) > MAX_ASIDE || names().any(is_called_folded) => Evidence::Unknown,
-            evidence => evidence,
+        let mut names = [Attr::Class, Attr::Id].into_iter().filter_map(|name| tree.attr(id, name));
+        if follows_control(tree, id) || words(256) > MAX_ASIDE || names.any(is_called_folded) {
+            Evidence::Unknown
+        } else {
+            Evidence::Absent
         }
     }
 
@@ -181,26 +182,18 @@ fn is_replaced(tree: &Tree, id: Id) -> bool {
     !own.is_empty() && images.next().is_none() && sources.any(|source| source.contains(own))
 }
 
-/// What the element before says: one that can be pressed shows this one, and one that heads it may. A message, such as
-/// "Sent!", also follows the heading or the field of its form.
-fn evidence_before(tree: &Tree, id: Id) -> Evidence {
-    let Some(before) = element_before(tree, id) else { return Evidence::Absent };
-    let is_pressed = |id: Id| {
+/// Whether the element before is one that can be pressed, or heads it. A message, such as "Sent!", also follows the heading
+/// or the field of its form.
+fn follows_control(tree: &Tree, id: Id) -> bool {
+    let Some(before) = element_before(tree, id) else { return false };
+    let is_control = |id: Id| {
         let tag = tree.tag(id);
-        matches!(tag, Tag::Button | Tag::Summary)
+        tag.heading_level().is_some()
+            || matches!(tag, Tag::Button | Tag::Dt | Tag::Summary | Tag::Label | Tag::Input)
             || (tag == Tag::A && tree.attr(id, Attr::Href).is_none_or(|href| href.starts_with(['#', 'j'])))
             || tree.attr(id, Attr::Role) == Some("button")
     };
-    let is_head =
-        |id: Id| tree.tag(id).heading_level().is_some() || matches!(tree.tag(id), Tag::Dt | Tag::Label | Tag::Input);
-    let mut first = tree.subtree(before).take(16);
-    if first.clone().any(is_pressed) {
-        Evidence::Shown
-    } else if first.any(is_head) {
-        Evidence::Unknown
-    } else {
-        Evidence::Absent
-    }
+    tree.subtree(before).take(16).any(is_control)
 }
 
 /// The element before one in the same element. It is found from the node before, because an element can have many
