@@ -1,6 +1,6 @@
 //! Error codes for addresses that cannot be read, for browsers and plain requests alike.
 
-use ragmaker_tool::Code;
+use ragmaker_tool::{Code, Error};
 
 /// The page, or its server, did not answer in time.
 pub const TIMEOUT: Code = Code::new("TIMEOUT", "Raise the timeout, or skip this page.");
@@ -16,11 +16,19 @@ pub const BOT_DETECTED: Code = Code::new(
     "BOT_DETECTED",
     "Run ragmaker-browser-open --no-headless and let a person solve the challenge in its window, then call again: the session remembers it.",
 );
-/// The remedy of [`BOT_DETECTED`] for a page that blocks the visitor and has no challenge to solve.
-pub const BLOCKED_REMEDY: &str =
-    "Skip this page: the site blocks this network or browser, and its page has no challenge that a person could solve.";
 /// The page is a sign-in page.
 pub const LOGIN_REQUIRED: Code = Code::new(
     "LOGIN_REQUIRED",
     "Run ragmaker-browser-open --no-headless and let a person sign in at this address in its window, then call again: the session keeps the login.",
 );
+
+/// The [`BOT_DETECTED`] for a page at `url` with which the bot protection of `vendor` blocks the visitor: there is no
+/// challenge to solve.
+pub fn blocked(vendor: &str, url: &str) -> Error {
+    BOT_DETECTED
+        .error(format!("the site's bot protection ({vendor}) blocks access to {url}"))
+        .remedy(
+            "Skip this page: the site blocks this network or browser, and its page has no challenge that a person could solve.",
+        )
+        .detail("vendor", vendor)
+}

@@ -41,43 +41,36 @@ impl Challenge {
     /// The challenge that is shown instead of the page, if there is one. `headers` are those of the document's
     /// response, in lower case, if they are known.
     pub(crate) fn of(facts: &Facts, headers: &Value) -> Option<Self> {
-        let shows = |sign| facts.marks.contains(&sign);
-        let is_solvable = !shows(ChallengeSign::CloudflareBlock)
-            || shows(ChallengeSign::Cloudflare)
-            || shows(ChallengeSign::Captcha)
-            || headers["cf-mitigated"] == "challenge";
-        vendor(facts, headers).map(|vendor| Self { vendor, is_solvable })
-    }
-}
-
-fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
-    let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
-    let marked = |mark| facts.marks.contains(&mark);
-    let refused = suspicious(facts.status);
-    let sparse = facts.words.is_some_and(|words| words < SPARSE);
-    let cloudflare = marked(ChallengeSign::Cloudflare) || marked(ChallengeSign::CloudflareBlock);
-    if header("cf-mitigated") == "challenge" || (cloudflare && (refused || sparse)) {
-        Some("cloudflare")
-    } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha")
-        || (marked(ChallengeSign::AwsWaf) && refused)
-    {
-        Some("aws-waf")
-    } else if marked(ChallengeSign::Datadome) && (refused || sparse)
-        || facts.status == 403 && !header("x-dd-b").is_empty()
-    {
-        Some("datadome")
-    } else if marked(ChallengeSign::Perimeterx) && (refused || sparse) {
-        Some("perimeterx")
-    } else if sparse
-        && (marked(ChallengeSign::Akamai) || (facts.status == 403 && header("server").starts_with("akamai")))
-    {
-        Some("akamai")
-    } else if let Some((_, vendor)) = SPARSE_PAGES.iter().find(|(mark, _)| marked(*mark) && sparse) {
-        Some(vendor)
-    } else if marked(ChallengeSign::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
-        Some("captcha")
-    } else {
-        None
+        let header = |name: &str| headers[name].as_str().unwrap_or_default().to_ascii_lowercase();
+        let marked = |mark| facts.marks.contains(&mark);
+        let refused = suspicious(facts.status);
+        let sparse = facts.words.is_some_and(|words| words < SPARSE);
+        let (mitigated, block) = (header("cf-mitigated") == "challenge", marked(ChallengeSign::CloudflareBlock));
+        let cloudflare = mitigated || marked(ChallengeSign::Cloudflare);
+        let vendor = if mitigated || ((cloudflare || block) && (refused || sparse)) {
+            "cloudflare"
+        } else if matches!(header("x-amzn-waf-action").as_str(), "challenge" | "captcha")
+            || (marked(ChallengeSign::AwsWaf) && refused)
+        {
+            "aws-waf"
+        } else if marked(ChallengeSign::Datadome) && (refused || sparse)
+            || facts.status == 403 && !header("x-dd-b").is_empty()
+        {
+            "datadome"
+        } else if marked(ChallengeSign::Perimeterx) && (refused || sparse) {
+            "perimeterx"
+        } else if sparse
+            && (marked(ChallengeSign::Akamai) || (facts.status == 403 && header("server").starts_with("akamai")))
+        {
+            "akamai"
+        } else if let Some((_, vendor)) = SPARSE_PAGES.iter().find(|(mark, _)| marked(*mark) && sparse) {
+            vendor
+        } else if marked(ChallengeSign::Captcha) && (refused || (sparse && is_nothing_but_a_widget(facts))) {
+            "captcha"
+        } else {
+            return None;
+        };
+        Some(Self { vendor, is_solvable: !block || cloudflare || marked(ChallengeSign::Captcha) })
     }
 }
 
@@ -91,6 +84,10 @@ mod tests {
     use super::*;
     use crate::facts::tests::page;
     use serde_json::json;
+
+    fn vendor(facts: &Facts, headers: &Value) -> Option<&'static str> {
+        Challenge::of(facts, headers).map(|challenge| challenge.vendor)
+    }
 
     #[test]
     fn challenges_are_recognised_by_structure_and_status() {

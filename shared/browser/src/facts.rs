@@ -3,6 +3,7 @@
 //! Three more facts, `sparse`, `refreshes` and `hasCode`, are needed only during the wait for a page; `readiness` reads
 //! them.
 
+use ragmaker_document::FormFields;
 use serde::Deserialize;
 use url::Url;
 
@@ -61,24 +62,9 @@ pub(crate) enum ChallengeSign {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SignIn {
-    /// The number of visible password fields on the page.
-    pub(crate) passwords: usize,
-    /// The number of password fields for a new password.
-    pub(crate) new_passwords: usize,
-    /// The number of password fields for the present password.
-    #[serde(default)]
-    pub(crate) current_passwords: usize,
-    /// The number of fields of the form.
-    pub(crate) fields: usize,
-    /// The number of its fields for an email address or a user name.
-    #[serde(default)]
-    pub(crate) identifiers: usize,
-    /// Whether it sends what is typed by POST.
-    #[serde(default)]
-    pub(crate) posts: bool,
-    /// The number of buttons and links that lead to a sign-in by another service, where there is no form.
-    #[serde(default)]
-    pub(crate) providers: usize,
+    /// What it asks for. Services that a sign-in leads to are counted only where there is no form.
+    #[serde(flatten)]
+    pub(crate) fields: FormFields,
     /// Whether the form is in a navigation, header, footer or sidebar.
     pub(crate) aside: bool,
     /// The amount of text beside the form, without those parts.

@@ -23,20 +23,8 @@ const ARTICLE: u32 = 80;
 /// Whether the page at `url` with this form and title is only a sign-in page; `requested` is the URL of the navigation.
 pub(crate) fn looks_like_login(form: &SignIn, title: &str, requested: &Url, url: &Url) -> bool {
     let links: Vec<Url> = form.links.iter().filter_map(|link| Url::parse(link).ok()).collect();
-    let asked = SignInForm {
-        url,
-        title,
-        heading: &form.heading,
-        passwords: form.passwords,
-        new_passwords: form.new_passwords,
-        current_passwords: form.current_passwords,
-        fields: form.fields,
-        identifiers: form.identifiers,
-        posts: form.posts,
-        providers: form.providers,
-        links: &links,
-    };
-    let beside = if form.providers > 0 {
+    let asked = SignInForm { url, title, heading: &form.heading, fields: form.fields, links: &links };
+    let beside = if form.fields.providers > 0 {
         // Buttons are a weaker sign than a form.
         BESIDE
     } else if asked.is_titled() {
@@ -60,9 +48,11 @@ fn leads_elsewhere(requested: &Url, url: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ragmaker_document::FormFields;
+
     use super::*;
 
-    const FORM: SignIn = SignIn {
+    const FIELDS: FormFields = FormFields {
         passwords: 1,
         new_passwords: 0,
         current_passwords: 0,
@@ -70,12 +60,10 @@ mod tests {
         identifiers: 1,
         posts: false,
         providers: 0,
-        aside: false,
-        beside: 80,
-        article: 0,
-        heading: String::new(),
-        links: vec![],
     };
+
+    const FORM: SignIn =
+        SignIn { fields: FIELDS, aside: false, beside: 80, article: 0, heading: String::new(), links: vec![] };
 
     fn is_login(form: &SignIn, requested: &str, url: &str) -> bool {
         looks_like_login(form, "Tides", &Url::parse(requested).unwrap(), &Url::parse(url).unwrap())
@@ -91,7 +79,7 @@ mod tests {
         assert!(here(&SignIn { beside: 1200, article: 400, ..FORM }, "https://x.example/login"));
         assert!(is_login(&SignIn { beside: 500, ..FORM }, "https://x.example/report", "https://id.example/start"));
         // The first of two steps has no password field.
-        let first = SignIn { passwords: 0, fields: 1, ..FORM };
+        let first = SignIn { fields: FormFields { passwords: 0, fields: 1, ..FIELDS }, ..FORM };
         assert!(here(&first, "https://accounts.x.example/v3/signin/identifier"));
     }
 
@@ -107,9 +95,15 @@ mod tests {
             "https://www.x.example/wiki/Tides"
         ));
         // A newsletter, a registration, a change of the password.
-        assert!(!here(&SignIn { passwords: 0, fields: 1, ..FORM }, page));
-        assert!(!here(&SignIn { passwords: 1, new_passwords: 1, fields: 3, ..FORM }, "https://x.example/join"));
-        assert!(!here(&SignIn { passwords: 2, fields: 3, ..FORM }, "https://x.example/join"));
+        assert!(!here(&SignIn { fields: FormFields { passwords: 0, fields: 1, ..FIELDS }, ..FORM }, page));
+        assert!(!here(
+            &SignIn { fields: FormFields { passwords: 1, new_passwords: 1, fields: 3, ..FIELDS }, ..FORM },
+            "https://x.example/join"
+        ));
+        assert!(!here(
+            &SignIn { fields: FormFields { passwords: 2, fields: 3, ..FIELDS }, ..FORM },
+            "https://x.example/join"
+        ));
     }
 
     #[test]
@@ -119,7 +113,7 @@ mod tests {
         assert!(is(&SignIn { beside: 500, ..FORM }, "Sign in | Example"));
         assert!(!is(&SignIn { beside: 500, ..FORM }, "Signing in at the harbour"));
         // The first of two steps has no password field.
-        assert!(is(&SignIn { passwords: 0, fields: 1, ..FORM }, "ログイン"));
+        assert!(is(&SignIn { fields: FormFields { passwords: 0, fields: 1, ..FIELDS }, ..FORM }, "ログイン"));
         // An article about the form beside it.
         assert!(!is(&SignIn { article: 200, ..FORM }, "Log in"));
     }
@@ -128,23 +122,34 @@ mod tests {
     fn a_heading_names_the_first_of_two_steps() {
         let page = "https://x.example/members";
         for heading in ["Anmelden", "ログイン", "登录", "Sign in to Tidemark"] {
-            let first = SignIn { passwords: 0, fields: 1, heading: heading.to_owned(), ..FORM };
+            let first = SignIn {
+                fields: FormFields { passwords: 0, fields: 1, ..FIELDS },
+                heading: heading.to_owned(),
+                ..FORM
+            };
             assert!(here(&first, page), "{heading}");
             // A field beside text about signing in.
             assert!(!here(&SignIn { beside: 400, ..first.clone() }, page), "{heading}");
-            assert!(!here(&SignIn { fields: 3, ..first }, page), "{heading}");
+            assert!(!here(&SignIn { fields: FormFields { fields: 3, ..first.fields }, ..first }, page), "{heading}");
         }
-        let newsletter = SignIn { passwords: 0, fields: 1, heading: "The newsletter".to_owned(), ..FORM };
+        let newsletter = SignIn {
+            fields: FormFields { passwords: 0, fields: 1, ..FIELDS },
+            heading: "The newsletter".to_owned(),
+            ..FORM
+        };
         assert!(!here(&newsletter, page));
     }
 
     #[test]
     fn buttons_of_other_services_are_a_sign_in_page_where_it_is_called_so() {
-        let buttons = SignIn { passwords: 0, fields: 0, providers: 3, ..FORM };
+        let buttons = SignIn { fields: FormFields { passwords: 0, fields: 0, providers: 3, ..FIELDS }, ..FORM };
         assert!(here(&buttons, "https://x.example/login"));
         assert!(!here(&buttons, "https://x.example/members"));
         assert!(!here(&SignIn { beside: 400, ..buttons.clone() }, "https://x.example/docs/login"));
-        assert!(!here(&SignIn { providers: 0, ..buttons.clone() }, "https://x.example/login"));
+        assert!(!here(
+            &SignIn { fields: FormFields { providers: 0, ..buttons.fields }, ..buttons.clone() },
+            "https://x.example/login"
+        ));
         let page = Url::parse("https://x.example/start").unwrap();
         assert!(looks_like_login(&buttons, "Log in - Example", &page, &page));
     }

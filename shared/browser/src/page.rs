@@ -2,7 +2,7 @@
 
 use std::{fs::File, sync::Arc};
 
-use ragmaker_address::codes::BLOCKED_REMEDY;
+use ragmaker_address::codes::blocked;
 use ragmaker_tool::Error;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -169,14 +169,12 @@ impl LoadedPage {
     pub fn refusal(&self) -> Option<Error> {
         let (url, status) = (self.url.as_str(), self.http_status);
         let error = if let Some(Challenge { vendor, is_solvable }) = self.challenge {
-            let error = if is_solvable {
-                BOT_DETECTED.error(format!("a bot challenge ({vendor}) is shown instead of {url}"))
+            if is_solvable {
+                let message = format!("a bot challenge ({vendor}) is shown instead of {url}");
+                BOT_DETECTED.error(message).detail("vendor", vendor)
             } else {
-                BOT_DETECTED
-                    .error(format!("the site's bot protection ({vendor}) blocks access to {url}"))
-                    .remedy(BLOCKED_REMEDY)
-            };
-            error.detail("vendor", vendor)
+                blocked(vendor, url)
+            }
         } else if self.is_login && (status < 400 || matches!(status, 401 | 403)) {
             LOGIN_REQUIRED.error(format!("{url} is a sign-in page"))
         } else if status >= 400 {
@@ -197,11 +195,13 @@ impl LoadedPage {
 mod tests {
     use super::*;
     use crate::facts::{SignIn, tests::page};
+    use ragmaker_document::FormFields;
     use serde_json::json;
 
     fn refusal(status: u16, marks: &[&str], login: bool) -> Option<&'static str> {
         let mut facts = page(status, marks, 100, 0);
-        let form = SignIn { passwords: 1, fields: 2, identifiers: 1, beside: 10, ..SignIn::default() };
+        let fields = FormFields { passwords: 1, fields: 2, identifiers: 1, ..FormFields::default() };
+        let form = SignIn { fields, beside: 10, ..SignIn::default() };
         facts.sign_in = login.then_some(form);
         let url = facts.url.clone();
         LoadedPage::new(facts, &url, &json!({}), WaitOutcome::IDLE).refusal().map(|error| error.code())

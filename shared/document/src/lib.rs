@@ -50,7 +50,7 @@ use url::Url;
 
 pub use front_matter::{FrontMatterError, Parsed, parse};
 pub use login::{is_headed_login, looks_like_login};
-pub use sign_in_form::SignInForm;
+pub use sign_in_form::{FormFields, SignInForm};
 pub use text::DocumentText;
 pub use wrong_page::WrongPage;
 

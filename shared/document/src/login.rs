@@ -1,9 +1,8 @@
 //! Recognising a saved sign-in page by its words, and the titles of such pages.
 //!
 //! A page that is loaded or fetched is recognised by its form ([`SignInForm`](crate::SignInForm)), but a saved page has
-//! only words. So
-//! the rule is narrow: the title or the first line is "sign in" and nothing else, and the text is short and has the
-//! label of a password field.
+//! only words. So the rule is narrow: the title or the first line is "sign in" and nothing else, and the text is short
+//! and has the label of a password field.
 
 use crate::sections::plain;
 

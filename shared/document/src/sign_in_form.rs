@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
 use url::Url;
 
 use crate::login::{is_login_title, is_registration_title};
@@ -16,16 +17,11 @@ const FIELDS: usize = 4;
 /// With as many links to content, a page is an index with a box for members.
 const CONTENT_LINKS: usize = 3;
 
-/// The form of a page, and what names the page.
-#[derive(Clone, Debug)]
-pub struct SignInForm<'a> {
-    /// The URL of the page.
-    pub url: &'a Url,
-    /// The title of the page.
-    pub title: &'a str,
-    /// The first heading of its content.
-    pub heading: &'a str,
-    /// The number of password fields.
+/// What a form asks for.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct FormFields {
+    /// The number of password fields on the page.
     pub passwords: usize,
     /// The number of fields for a new password.
     pub new_passwords: usize,
@@ -39,6 +35,19 @@ pub struct SignInForm<'a> {
     pub posts: bool,
     /// The number of buttons and links that lead to a sign-in by another service.
     pub providers: usize,
+}
+
+/// The form of a page, and what names the page.
+#[derive(Clone, Debug)]
+pub struct SignInForm<'a> {
+    /// The URL of the page.
+    pub url: &'a Url,
+    /// The title of the page.
+    pub title: &'a str,
+    /// The first heading of its content.
+    pub heading: &'a str,
+    /// What the form asks for.
+    pub fields: FormFields,
     /// The targets of the links outside of the form, menus, headers and footers.
     pub links: &'a [Url],
 }
@@ -48,13 +57,14 @@ impl SignInForm<'_> {
     pub fn asks(&self) -> bool {
         // The first of two steps has no password field, so the URL, title or heading has to say that it is one.
         let is_named = self.is_titled() || is_login_title(self.heading);
-        let asks = match self.passwords {
-            0 => is_named && (self.fields == 1 && self.identifiers > 0 || self.fields == 0 && self.providers > 0),
+        let form = &self.fields;
+        let asks = match form.passwords {
+            0 => is_named && (form.fields == 1 && form.identifiers > 0 || form.fields == 0 && form.providers > 0),
             // A page that only has a use for passwords, such as a test of their strength, asks for no user.
             1 => {
-                self.new_passwords == 0
-                    && self.fields <= FIELDS
-                    && (is_named || self.identifiers > 0 || self.current_passwords > 0 || self.posts)
+                form.new_passwords == 0
+                    && form.fields <= FIELDS
+                    && (is_named || form.identifiers > 0 || form.current_passwords > 0 || form.posts)
             }
             // Two password fields belong to a registration.
             _ => false,
@@ -125,33 +135,25 @@ fn is_content(link: &Url, page: &Url) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether the page at `url` with this title and heading asks for a sign-in, after `change` of its form, which has a
+    /// Whether a page with this title, heading and links asks for a sign-in, after `change` of its form, which has a
     /// name and a password.
-    fn asks(url: &str, title: &str, heading: &str, change: impl FnOnce(&mut SignInForm<'_>)) -> bool {
-        let url = Url::parse(url).unwrap();
-        let mut form = SignInForm {
-            url: &url,
-            title,
-            heading,
-            passwords: 1,
-            new_passwords: 0,
-            current_passwords: 0,
-            fields: 2,
-            identifiers: 1,
-            posts: false,
-            providers: 0,
-            links: &[],
-        };
-        change(&mut form);
-        form.asks()
+    fn asks_with(title: &str, heading: &str, links: &[Url], change: impl FnOnce(&mut FormFields)) -> bool {
+        let url = Url::parse(PAGE).unwrap();
+        let mut fields = FormFields { passwords: 1, fields: 2, identifiers: 1, ..FormFields::default() };
+        change(&mut fields);
+        SignInForm { url: &url, title, heading, fields, links }.asks()
+    }
+
+    fn asks(title: &str, heading: &str, change: impl FnOnce(&mut FormFields)) -> bool {
+        asks_with(title, heading, &[], change)
     }
 
     const PAGE: &str = "https://x.example/members";
 
     #[test]
     fn the_first_step_is_known_by_its_name() {
-        let first = |form: &mut SignInForm<'_>| (form.passwords, form.fields) = (0, 1);
-        let buttons = |form: &mut SignInForm<'_>| {
+        let first = |form: &mut FormFields| (form.passwords, form.fields) = (0, 1);
+        let buttons = |form: &mut FormFields| {
             (form.passwords, form.fields, form.identifiers, form.providers) = (0, 0, 0, 2);
         };
         for (title, heading) in [
@@ -163,11 +165,11 @@ mod tests {
             ("로그인", ""),
             ("Tidemark", "Melde dich an"),
         ] {
-            assert!(asks(PAGE, title, heading, first) && asks(PAGE, title, heading, buttons), "{title}");
+            assert!(asks(title, heading, first) && asks(title, heading, buttons), "{title}");
         }
-        assert!(!asks(PAGE, "La lettre", "La lettre", first) && !asks(PAGE, "Tides", "Tides", buttons));
+        assert!(!asks("La lettre", "La lettre", first) && !asks("Tides", "Tides", buttons));
         // A dictionary with a search field.
-        assert!(!asks(PAGE, "Вход", "Вход", |form| {
+        assert!(!asks("Вход", "Вход", |form| {
             (form.passwords, form.fields, form.identifiers) = (0, 1, 0);
         }));
     }
@@ -181,22 +183,22 @@ mod tests {
             ("新規会員登録", "アカウントを作成"),
             ("Registrieren", ""),
         ] {
-            assert!(!asks(PAGE, title, heading, |form| form.fields = 3), "{title}");
+            assert!(!asks(title, heading, |form| form.fields = 3), "{title}");
         }
         // A page for both.
-        assert!(asks(PAGE, "Log in or sign up", "Create an account", |_| {}));
-        assert!(asks(PAGE, "登录/注册", "", |_| {}));
+        assert!(asks("Log in or sign up", "Create an account", |_| {}));
+        assert!(asks("登录/注册", "", |_| {}));
     }
 
     #[test]
     fn a_page_that_has_a_use_for_a_password_asks_for_no_sign_in() {
         let name = "Wi-Fi QR code generator";
-        assert!(!asks(PAGE, name, name, |form| form.identifiers = 0));
-        assert!(!asks(PAGE, "How strong is your password?", "", |form| (form.identifiers, form.fields) = (0, 1)));
+        assert!(!asks(name, name, |form| form.identifiers = 0));
+        assert!(!asks("How strong is your password?", "", |form| (form.identifiers, form.fields) = (0, 1)));
         // The second of two steps, and a form in a language that is not known.
-        assert!(asks(PAGE, "Hi", "", |form| (form.identifiers, form.fields, form.current_passwords) = (0, 1, 1)));
-        assert!(asks(PAGE, "ระบบสมาชิก", "", |form| (form.identifiers, form.posts) = (0, true)));
-        assert!(asks(PAGE, "Sign in", "", |form| form.identifiers = 0));
+        assert!(asks("Hi", "", |form| (form.identifiers, form.fields, form.current_passwords) = (0, 1, 1)));
+        assert!(asks("ระบบสมาชิก", "", |form| (form.identifiers, form.posts) = (0, true)));
+        assert!(asks("Sign in", "", |form| form.identifiers = 0));
     }
 
     #[test]
@@ -210,23 +212,7 @@ mod tests {
             ["?topic=1", "?topic=2", "?topic=3"],
         ] {
             let links = links(&threads);
-            let page = |title, heading| {
-                let url = Url::parse(PAGE).unwrap();
-                let form = SignInForm {
-                    url: &url,
-                    title,
-                    heading,
-                    passwords: 1,
-                    new_passwords: 0,
-                    current_passwords: 0,
-                    fields: 2,
-                    identifiers: 1,
-                    posts: true,
-                    providers: 0,
-                    links: &links,
-                };
-                form.asks()
-            };
+            let page = |title, heading| asks_with(title, heading, &links, |form| form.posts = true);
             // The heading may be that of the box.
             assert!(!page("Harbour forum", "Harbour forum") && !page("Harbour forum", "Login"), "{threads:?}");
             assert!(page("Login – Harbour forum", ""), "{threads:?}");

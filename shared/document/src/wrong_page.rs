@@ -102,7 +102,7 @@ impl WrongPage {
         let has = |phrases: &[&str]| lines.iter().any(|line| phrases.iter().any(|phrase| matches(line, phrase)));
         let is_challenge =
             lines.iter().any(|line| SENTENCES.iter().any(|phrase| matches(line, phrase)) && !has_subtitle(line));
-        if is_challenge || has(&[SENTENCES, CHALLENGES].concat()) && !explains(body) {
+        if is_challenge || (has(SENTENCES) || has(CHALLENGES)) && !explains(body) {
             Some(Self::Challenge)
         } else if has(ERRORS) {
             Some(Self::Error)

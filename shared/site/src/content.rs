@@ -2,7 +2,7 @@
 
 use ragmaker_address::codes::NOT_A_PAGE;
 use ragmaker_convert::redirect_error;
-use ragmaker_document::{DocumentText, SignInForm, WrongPage, is_headed_login};
+use ragmaker_document::{DocumentText, FormFields, SignInForm, WrongPage, is_headed_login};
 use ragmaker_http::Response;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Links, Metadata, links, sign_in};
@@ -76,17 +76,19 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
         url: &response.url,
         title,
         heading: if found.heading.is_empty() { first_line() } else { &found.heading },
-        passwords: found.passwords,
-        new_passwords: found.new_passwords,
-        current_passwords: found.current_passwords,
-        fields: found.fields,
-        identifiers: found.identifiers,
-        posts: found.posts,
-        providers: found.providers,
+        fields: FormFields {
+            passwords: found.passwords,
+            new_passwords: found.new_passwords,
+            current_passwords: found.current_passwords,
+            fields: found.fields,
+            identifiers: found.identifiers,
+            posts: found.posts,
+            providers: found.providers,
+        },
         links: &found.links,
     };
     // A page that asks for no password has little text, so that it is not about the sign-in.
-    ((is_little || form.passwords > 0) && form.asks()).then(|| {
+    ((is_little || found.passwords > 0) && form.asks()).then(|| {
         ragmaker_address::codes::LOGIN_REQUIRED
             .error(format!("{} is a sign-in page", response.url))
             .detail("url", response.url.as_str())
@@ -175,7 +177,7 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         return Err(no_browser(error));
     }
     let mut document = converted.map_err(|error| {
-        let error = if error.is(EMPTY_CONTENT) { error.remedy(EMPTY_REMEDY) } else { error };
+        let error = error.remedy_for(EMPTY_CONTENT, EMPTY_REMEDY);
         NoContent { error, may_be_in_browser: format == ContentFormat::Html && has_scripts(&links) }
     })?;
     if format == ContentFormat::Markdown && document.metadata.title.is_empty() {

@@ -2,7 +2,7 @@
 //!
 //! They are those of browser-extract, as far as they can be recognised without running scripts.
 
-use ragmaker_address::codes::{BLOCKED_REMEDY, BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED};
+use ragmaker_address::codes::{BOT_DETECTED, HTTP_ERROR, LOGIN_REQUIRED, blocked};
 use ragmaker_http::Response;
 use ragmaker_markdown::Links;
 use ragmaker_tool::Error;
@@ -40,8 +40,7 @@ pub(crate) fn challenge_error(response: &Response, vendor: Option<&str>) -> Erro
 
 /// The error for Cloudflare's page that blocks the visitor.
 pub(crate) fn block_error(response: &Response) -> Error {
-    let message = format!("the site's bot protection (cloudflare) blocks access to {}", response.url);
-    with_response(BOT_DETECTED.error(message).remedy(BLOCKED_REMEDY).detail("vendor", "cloudflare"), response)
+    with_response(blocked("cloudflare", response.url.as_str()), response)
 }
 
 /// `error` with the address and the status of the response, and the time after which it may be asked again.
