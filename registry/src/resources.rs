@@ -12,7 +12,7 @@ use std::{
 
 use ragmaker_catalog::Catalog;
 use ragmaker_files::{FILE_NOT_FOUND, Roots, io_error};
-use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Text};
+use ragmaker_text::{INPUT_TOO_LARGE, NOT_TEXT, Prior, Text};
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, HostOptions, Invocation};
 use url::Url;
 
@@ -100,7 +100,8 @@ pub fn read(uri: &str, host: &HostOptions) -> Result<Contents, Error> {
             .remedy("Read it in parts with read_file.")
             .detail("path", file.to_string_lossy()));
     }
-    let text = Text::decode(bytes).map_err(|_| {
+    let prior = || Prior::of_process().beside(&place.files_alike());
+    let text = Text::decode(bytes, &prior).map_err(|_| {
         NOT_TEXT.error(format!("{} is not text", file.display())).detail("path", file.to_string_lossy())
     })?;
     Ok(Contents { text: provenance::noted(text.text, &file), mime_type })

@@ -14,6 +14,7 @@ mod contract;
 mod docs;
 mod doctor;
 #[cfg(unix)]
+mod encodings;
 mod engines;
 mod fetch;
 mod files;

@@ -29,7 +29,7 @@ use ragmaker_document::DocumentText;
 use ragmaker_knowledge::{Body, ContentFormat, EMPTY_CONTENT, Fetched, decode};
 use ragmaker_markdown::{Document, Metadata, links};
 use ragmaker_office::{DOCUMENT_UNREADABLE, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE};
-use ragmaker_text::{ByteSource, FILE_TOO_LARGE, NOT_TEXT, Text};
+use ragmaker_text::{ByteSource, FILE_TOO_LARGE, NOT_TEXT, Prior, Text};
 use ragmaker_tool::{Code, Error};
 use url::Url;
 
@@ -124,7 +124,7 @@ fn converted(name: &str, kind: DocumentKind, source: &ByteSource, base: Option<&
         let redirect = base.and_then(|url| redirect_error(words, || links(&text, url).refresh, url));
         return redirect.map_or(converted, Err);
     }
-    let text = Text::decode(bytes).map_err(|_| NOT_TEXT.error(format!("{name} is not text")))?.text;
+    let text = Text::decode(bytes, &Prior::of_process).map_err(|_| NOT_TEXT.error(format!("{name} is not text")))?.text;
     let text = text.replace("\r\n", "\n");
     // Its first line of another kind of file may ask for it.
     if text.starts_with("version https://git-lfs.github.com/spec/") {

@@ -4,6 +4,7 @@
 //! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or
 //! fails, even if the directory tree changes in between.
 
+mod alike;
 #[cfg(unix)]
 mod attributes;
 mod caller_paths;

@@ -77,7 +77,7 @@ impl ResolvedPath {
 /// Opens files beneath a directory that is being walked, as safely as [`ResolvedPath::open`].
 #[derive(Debug)]
 pub struct Opener {
-    directory: Directory,
+    pub(crate) directory: Directory,
     path: PathBuf,
 }
 
@@ -93,17 +93,25 @@ impl Opener {
     /// Opens the file at `path`, which is beneath the directory, to read it; with its size. What has
     /// become something else than a regular file since it was found is an error.
     pub fn open(&self, path: &Path) -> io::Result<(File, u64)> {
-        let relative = path.strip_prefix(&self.path).map_err(io::Error::other)?;
-        let file = self.directory.file(relative)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            return Err(io::Error::other("it is not a regular file"));
-        }
-        if crate::secrets::holds_sign_ins(&file) {
-            return Err(io::Error::new(io::ErrorKind::PermissionDenied, crate::secrets::SIGN_INS));
-        }
-        Ok((file, metadata.len()))
+        regular(self.directory.file(self.relative(path)?)?)
     }
+
+    /// `path` relative to the directory.
+    pub(crate) fn relative<'a>(&self, path: &'a Path) -> io::Result<&'a Path> {
+        path.strip_prefix(&self.path).map_err(io::Error::other)
+    }
+}
+
+/// An open file with its size; an error if it is not a regular file, or holds sign-ins.
+pub(crate) fn regular(file: File) -> io::Result<(File, u64)> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    if crate::secrets::holds_sign_ins(&file) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, crate::secrets::SIGN_INS));
+    }
+    Ok((file, metadata.len()))
 }
 
 /// Reads the metadata of entries beneath a directory that is being walked. A walk goes by paths, so a

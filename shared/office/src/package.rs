@@ -5,7 +5,7 @@ use std::{
     io::{self, BufReader, Read, Seek, Write},
 };
 
-use ragmaker_text::{ByteSource, Text};
+use ragmaker_text::{ByteSource, Prior, Text};
 use zip::{ZipArchive, result::ZipError};
 
 use crate::Damage;
@@ -64,7 +64,9 @@ impl Package {
     /// The text of a part.
     pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Damage> {
         let Some(bytes) = self.bytes(name)? else { return Ok(None) };
-        Text::decode(bytes).map(|text| Some(text.text)).map_err(|_| Damage::NotText { part: name.to_owned() })
+        Text::decode(bytes, &Prior::of_process)
+            .map(|text| Some(text.text))
+            .map_err(|_| Damage::NotText { part: name.to_owned() })
     }
 
     /// The text of a required part.

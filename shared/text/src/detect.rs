@@ -15,18 +15,19 @@ use crate::{
     unicode::{MAX_ESCAPE, has_iso2022, plain},
 };
 
-/// Detects the encoding of `source`; `None` if it is not text.
+/// Detects the encoding of `source`; `None` if it is not text. The `prior` is asked only where the bytes of a short text
+/// do not decide.
 ///
 /// The sample is the start of the source, or the first part with non-ASCII bytes.
-pub fn identify(source: &ByteSource) -> io::Result<Option<Identified>> {
+pub fn identify(source: &ByteSource, prior: &dyn Fn() -> Prior) -> io::Result<Option<Identified>> {
     let mut sample = vec![0; SAMPLE];
     let read = source.read_at(0, &mut sample)?;
     if decides(&sample[..read], source) {
-        return Ok(identify_head(&sample[..read]));
+        return Ok(identify_head(&sample[..read], prior));
     }
     let at = first_decisive_byte(source, 0, source.size())?;
     let read = source.read_at(at, &mut sample)?;
-    Ok(identify_within(&sample[..read]))
+    Ok(identify_within(&sample[..read], prior))
 }
 
 /// Detects the encoding of a text in memory, such as a page without a declared charset.
@@ -41,11 +42,30 @@ pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
     let head = &bytes[..bytes.len().min(SAMPLE)];
     let plain = plain(head);
     if plain < head.len() && (plain + MAX_ESCAPE <= head.len() || head.len() == bytes.len()) {
-        return identify_sniffed(sniff(head), head, prior);
+        return identify_sniffed(sniff(head), head, &|| prior.clone());
     }
     let at = crate::unicode::plain(bytes);
     let part = &bytes[at..bytes.len().min(at + SAMPLE)];
-    identify_sniffed(sniff_within(part), part, prior)
+    identify_sniffed(sniff_within(part), part, &|| prior.clone())
+}
+
+impl Prior {
+    /// This prior, with the legacy encoding that most of `texts` are in, by their number of bytes outside ASCII. A long
+    /// text has no more weight than one that is just long enough to be certain.
+    pub fn beside(self, texts: &[Vec<u8>]) -> Self {
+        let mut weights: Vec<(&'static encoding_rs::Encoding, usize)> = vec![];
+        for text in texts {
+            let Some(Encoding::Legacy(encoding)) = identify_bytes(text, &self).map(|found| found.encoding) else {
+                continue;
+            };
+            let weight = text.iter().filter(|byte| !byte.is_ascii()).take(plausible::SHORT).count();
+            match weights.iter_mut().find(|found| found.0 == encoding) {
+                Some(found) => found.1 += weight,
+                None => weights.push((encoding, weight)),
+            }
+        }
+        self.with_others(weights.into_iter().max_by_key(|found| found.1).map(|found| found.0))
+    }
 }
 
 /// Whether `head`, the start of `source`, is sufficient to detect the encoding. A character at its end may be
@@ -56,16 +76,16 @@ pub(crate) fn decides(head: &[u8], source: &ByteSource) -> bool {
 }
 
 /// Detects the encoding of a text that starts with `head`; `None` if it is not text.
-pub(crate) fn identify_head(head: &[u8]) -> Option<Identified> {
-    identify_sniffed(sniff(head), head, Prior::of_process())
+pub(crate) fn identify_head(head: &[u8], prior: &dyn Fn() -> Prior) -> Option<Identified> {
+    identify_sniffed(sniff(head), head, prior)
 }
 
 /// Detects the encoding of a text that contains `part` after ASCII text.
-pub(crate) fn identify_within(part: &[u8]) -> Option<Identified> {
-    identify_sniffed(sniff_within(part), part, Prior::of_process())
+pub(crate) fn identify_within(part: &[u8], prior: &dyn Fn() -> Prior) -> Option<Identified> {
+    identify_sniffed(sniff_within(part), part, prior)
 }
 
-fn identify_sniffed(sniffed: Sniffed, sample: &[u8], prior: &Prior) -> Option<Identified> {
+fn identify_sniffed(sniffed: Sniffed, sample: &[u8], prior: &dyn Fn() -> Prior) -> Option<Identified> {
     match sniffed {
         Sniffed::Unicode(unicode, mark) => return Some(Identified { encoding: Encoding::Unicode(unicode), mark }),
         Sniffed::Binary => return None,
@@ -96,6 +116,19 @@ mod tests {
         assert_eq!(name("潮汐".as_bytes()).as_deref(), Some("UTF-8"));
         assert_eq!(name(b"\xff\xfea\0b\0").as_deref(), Some("UTF-16LE"));
         assert_eq!(name(b"\x1b$B$\"$$\x1b(B\n").as_deref(), Some("ISO-2022-JP"));
+    }
+
+    #[test]
+    fn the_encoding_of_most_other_texts_decides() {
+        let [russian, other] =
+            [encoding_rs::WINDOWS_1251, encoding_rs::GBK].map(|encoding| encoding.encode("ФАЙЛ\n").0);
+        let long = encoding_rs::WINDOWS_1251.encode("Это предложение на русском языке.").0.into_owned();
+        let name =
+            |others: &[Vec<u8>]| identify_bytes(&russian, &Prior::default().beside(others)).unwrap().encoding.name();
+        let short = other.into_owned();
+        assert_eq!((name(&[]), name(&[short.clone(), long.clone()])), ("GBK", "windows-1251"));
+        // Text in UTF-8, and what is not text, say nothing.
+        assert_eq!(name(&["ФАЙЛ".into(), vec![0; 99], vec![]]), "GBK");
     }
 
     #[test]

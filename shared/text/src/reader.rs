@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use crate::{
-    ByteSource, Decode, Decoder, Encoding, Identified, SAMPLE, Unicode,
+    ByteSource, Decode, Decoder, Encoding, Identified, Prior, SAMPLE, Unicode,
     detect::{decides, identify_head, identify_within},
     unicode::plain as plain_of,
 };
@@ -19,6 +19,7 @@ pub struct Reader<'a> {
     source: &'a ByteSource,
     /// The start of the source, which was read already.
     head: &'a [u8],
+    prior: &'a dyn Fn() -> Prior,
     at: u64,
     state: EncodingState,
 }
@@ -42,11 +43,12 @@ struct Decoding {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of `source`, which starts with `head`: [`SAMPLE`] bytes, or the whole source.
-    pub fn new(source: &'a ByteSource, head: &'a [u8]) -> Self {
-        let mut reader = Self { source, head, at: 0, state: EncodingState::Plain };
+    /// A reader of `source`, which starts with `head`: [`SAMPLE`] bytes, or the whole source. The `prior` is that of
+    /// [`identify`](crate::identify).
+    pub fn new(source: &'a ByteSource, head: &'a [u8], prior: &'a dyn Fn() -> Prior) -> Self {
+        let mut reader = Self { source, head, prior, at: 0, state: EncodingState::Plain };
         if decides(head, source) {
-            reader.take_for(identify_head(head));
+            reader.take_for(identify_head(head, prior));
         }
         reader
     }
@@ -118,7 +120,7 @@ impl Read for Reader<'_> {
                         self.at += plain as u64;
                         return Ok(plain);
                     }
-                    self.take_for(identify_within(&sample[..count]));
+                    self.take_for(identify_within(&sample[..count], self.prior));
                 }
                 EncodingState::Decoding(decoding) => {
                     let left = &decoding.text.as_bytes()[decoding.given..];
@@ -153,7 +155,7 @@ mod tests {
     /// The result of reading `step` bytes at a time; `None` if it is not text.
     fn read(bytes: &[u8], step: usize) -> Option<Vec<u8>> {
         let source = ByteSource::Memory(bytes.to_vec());
-        let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
+        let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)], &Prior::of_process);
         let (mut out, mut block) = (vec![], vec![0; step]);
         loop {
             match reader.read(&mut block).unwrap() {
@@ -188,7 +190,7 @@ mod tests {
             let Ok(encoded) = Encoding::named(label).unwrap().encode(&text) else { return Ok(()) };
             for rest in [bytes, encoded] {
                 let bytes = [b"plain text\n".repeat(plain * 6000), rest].concat();
-                let whole = Text::decode(bytes.clone()).ok().map(|text| {
+                let whole = Text::decode(bytes.clone(), &Prior::of_process).ok().map(|text| {
                     let utf8 = text.identified.encoding == Encoding::Unicode(Unicode::Utf8);
                     if utf8 { bytes[text.identified.mark..].to_vec() } else { text.text.into_bytes() }
                 });

@@ -2,7 +2,7 @@
 
 use ragmaker_tool::{Code, Error};
 
-use crate::{Decode, Encoding, Identified, Newline, Text, Unicode};
+use crate::{Decode, Encoding, Identified, Newline, Prior, Text, Unicode};
 
 /// A character cannot be written in the encoding of the file.
 pub const UNENCODABLE: Code = Code::new(
@@ -30,9 +30,10 @@ pub struct Rewrite {
 }
 
 impl Rewrite {
-    /// Takes the bytes of the old file, which are empty for a new file.
-    pub fn of(bytes: Vec<u8>) -> Self {
-        match Text::decode(bytes) {
+    /// Takes the bytes of the old file, which are empty for a new file. The `prior` is that of
+    /// [`identify`](crate::identify).
+    pub fn of(bytes: Vec<u8>, prior: &dyn Fn() -> Prior) -> Self {
+        match Text::decode(bytes, prior) {
             Ok(text) if text.bytes.is_empty() => Self { old: None, bytes: vec![] },
             Ok(text) => Self { old: Some(text), bytes: vec![] },
             Err(bytes) => Self { old: None, bytes },
@@ -105,13 +106,13 @@ mod tests {
     fn a_rewrite_keeps_encoding_and_line_endings() {
         let shift_jis = legacy("shift_jis");
         let old = shift_jis.encode("これは日本語の文章です。\r\n二行目もあります。\r\n").unwrap();
-        let rewrite = Rewrite::of(old.clone());
+        let rewrite = Rewrite::of(old.clone(), &Prior::of_process);
         assert_eq!(rewrite.write("新しい\n文").unwrap(), shift_jis.encode("新しい\r\n文\r\n").unwrap());
         assert_eq!(rewrite.append("終\n").unwrap(), [old, shift_jis.encode("終\r\n").unwrap()].concat());
         assert!(rewrite.write("😀").unwrap_err().is(UNENCODABLE));
-        let marked = Rewrite::of(b"\xEF\xBB\xBFno end".to_vec());
+        let marked = Rewrite::of(b"\xEF\xBB\xBFno end".to_vec(), &Prior::of_process);
         assert_eq!(marked.write("new\n").unwrap(), b"\xEF\xBB\xBFnew");
-        assert_eq!(Rewrite::of(vec![]).write("a\r\nb").unwrap(), b"a\r\nb");
-        assert_eq!(Rewrite::of(b"a\nb\n".to_vec()).write("c\r\nd\r\n").unwrap(), b"c\nd\n");
+        assert_eq!(Rewrite::of(vec![], &Prior::of_process).write("a\r\nb").unwrap(), b"a\r\nb");
+        assert_eq!(Rewrite::of(b"a\nb\n".to_vec(), &Prior::of_process).write("c\r\nd\r\n").unwrap(), b"c\nd\n");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{ByteSource, Decode, Encoding, Identified, Unicode, identify};
+use crate::{ByteSource, Decode, Encoding, Identified, Prior, Unicode, identify};
 
 /// A whole text in memory, with its original bytes.
 #[derive(Clone, Debug)]
@@ -18,10 +18,10 @@ pub struct Text {
 }
 
 impl Text {
-    /// Decodes `bytes`; returns them as the error if they are not text.
-    pub fn decode(bytes: Vec<u8>) -> Result<Self, Vec<u8>> {
+    /// Decodes `bytes`; returns them as the error if they are not text. The `prior` is that of [`identify`].
+    pub fn decode(bytes: Vec<u8>, prior: &dyn Fn() -> Prior) -> Result<Self, Vec<u8>> {
         let source = ByteSource::Memory(bytes);
-        let identified = identify(&source);
+        let identified = identify(&source, prior);
         let ByteSource::Memory(bytes) = source else { return Err(vec![]) };
         let Ok(Some(identified)) = identified else { return Err(bytes) };
         let mut decoder = identified.encoding.decoder();
@@ -99,7 +99,7 @@ mod tests {
             let ascii = "ascii first\n".repeat(10_000);
             for text in [text.to_owned(), ascii + text] {
                 let bytes = legacy(label).encode(&text).unwrap();
-                let found = Text::decode(bytes).unwrap();
+                let found = Text::decode(bytes, &Prior::of_process).unwrap();
                 assert_eq!((found.identified.encoding.name(), found.lossy), (label, false));
                 assert_eq!(found.text, text);
             }
@@ -107,7 +107,7 @@ mod tests {
         for bytes in
             [&b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1F\x15\xC4\x89"[..], &[0; 100]]
         {
-            assert!(Text::decode(bytes.to_vec()).is_err());
+            assert!(Text::decode(bytes.to_vec(), &Prior::of_process).is_err());
         }
     }
 
@@ -128,7 +128,7 @@ mod tests {
         #[test]
         fn invalid_bytes_outside_a_replacement_stay(before: Vec<u8>, after: Vec<u8>) {
             let bytes = [&before, &b" needle "[..], &after].concat();
-            let Ok(whole) = Text::decode(bytes) else { return Ok(()) };
+            let Ok(whole) = Text::decode(bytes, &Prior::of_process) else { return Ok(()) };
             let Some(at) = whole.text.find(" needle ") else { return Ok(()) };
             if whole.identified.encoding != Encoding::Unicode(Unicode::Utf8) { return Ok(()) }
             let changed = whole.replace(std::slice::from_ref(&(at + 1..at + 7)), "x").unwrap();

@@ -4,7 +4,7 @@ use std::{io::Read, ops::Range};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Roots, io_error, lossy_text};
-use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Text, UNENCODABLE, unencodable};
+use ragmaker_text::{FILE_TOO_LARGE, NOT_TEXT, Prior, Text, UNENCODABLE, unencodable};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Budget, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host,
 };
@@ -95,7 +95,8 @@ impl Tool for Args {
         if bytes.len() as u64 > MAX {
             return Err(FILE_TOO_LARGE.error(format!("{} has more than {MAX} bytes", path.display())));
         }
-        let text = Text::decode(bytes).map_err(|_| {
+        let prior = || Prior::of_process().beside(&place.files_alike());
+        let text = Text::decode(bytes, &prior).map_err(|_| {
             NOT_TEXT.error(format!("{} is not text", path.display())).remedy("Only text can be modified.")
         })?;
         let (found, new) = self.find(&text.text);

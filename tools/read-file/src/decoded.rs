@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ragmaker_files::IO_ERROR;
-use ragmaker_text::{ByteSource, Chunks, Encoding, INPUT_TOO_LARGE, Identified, identify};
+use ragmaker_text::{ByteSource, Chunks, Encoding, INPUT_TOO_LARGE, Identified, Prior, identify};
 use ragmaker_tool::{ARGUMENT_ERROR, Error};
 
 /// The maximum size of a text that is decoded as a whole (256 MiB).
@@ -17,9 +17,13 @@ pub(crate) struct Decoded {
 }
 
 /// The encoding of `source`: what `label` names, or what it is found to be; `None` if it is not text.
-pub(crate) fn encoding_of(source: &ByteSource, label: Option<&str>) -> Result<Option<Identified>, Error> {
+pub(crate) fn encoding_of(
+    source: &ByteSource,
+    label: Option<&str>,
+    prior: &dyn Fn() -> Prior,
+) -> Result<Option<Identified>, Error> {
     let fail = |error: io::Error| IO_ERROR.error(format!("the text cannot be decoded: {error}"));
-    let Some(label) = label else { return identify(source).map_err(fail) };
+    let Some(label) = label else { return identify(source, prior).map_err(fail) };
     let encoding = Encoding::named(label).ok_or_else(|| {
         ARGUMENT_ERROR
             .error(format!("--encoding cannot be {label:?}: there is no such encoding"))
@@ -60,7 +64,7 @@ mod tests {
     use super::*;
 
     fn encoding(bytes: &[u8], label: Option<&str>) -> Option<Identified> {
-        encoding_of(&ByteSource::Memory(bytes.to_vec()), label).unwrap()
+        encoding_of(&ByteSource::Memory(bytes.to_vec()), label, &Prior::of_process).unwrap()
     }
 
     #[test]
@@ -76,7 +80,7 @@ mod tests {
             assert_eq!((found.encoding, found.mark), (expected, mark), "{label}");
         }
         assert_eq!(encoding(b"plain", Some("shift_jis")).unwrap().encoding.name(), "Shift_JIS");
-        let error = encoding_of(&ByteSource::Memory(vec![]), Some("klingon\n")).unwrap_err();
+        let error = encoding_of(&ByteSource::Memory(vec![]), Some("klingon\n"), &Prior::of_process).unwrap_err();
         assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--encoding", "{error:?}");
     }
 

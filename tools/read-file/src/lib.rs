@@ -6,12 +6,12 @@ use std::{
 };
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{Roots, io_error, rfc3339};
+use ragmaker_files::{ResolvedPath, Roots, io_error, rfc3339};
 use ragmaker_office::{
     DOCUMENT_UNREADABLE, OfficeDocument, OfficeFormat, PDF_ENCRYPTED, PDF_READER_MISSING, PDF_UNREADABLE, Pages,
     is_notebook_name, notebook_file,
 };
-use ragmaker_text::{ByteSource, INPUT_TOO_LARGE, NOT_TEXT};
+use ragmaker_text::{ByteSource, INPUT_TOO_LARGE, NOT_TEXT, Prior};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Bounded, Code, ContentOrigin, Error, Invocation, JsonSchema, Limit, OFFSET_BEYOND_END,
     Offset, Stdin, Tool, ToolProfile, choice, host,
@@ -118,18 +118,23 @@ impl Tool for Args {
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let wanted = RequestedPart::new(&self, invocation.caller)?;
-        let (source, answer) = if self.path == "-" { standard_input()? } else { self.open(invocation)? };
+        let ((source, answer), place) = if self.path == "-" {
+            (standard_input()?, None)
+        } else {
+            let place = Roots::discover(&invocation.host)?.place(&self.path)?;
+            (self.open(&place)?, Some(place))
+        };
+        let prior = || Prior::of_process().beside(&place.as_ref().map(ResolvedPath::files_alike).unwrap_or_default());
         match self.plain_text(source, &wanted, answer)? {
             Ok(answer) => Ok(answer),
-            Err((source, answer)) => self.anything_else(source, &wanted, answer),
+            Err((source, answer)) => self.anything_else(source, &wanted, answer, &prior),
         }
     }
 }
 
 impl Args {
     /// The file, and what is known of it before it is read.
-    fn open(&self, invocation: &Invocation) -> Result<(ByteSource, Answer), Error> {
-        let place = Roots::discover(&invocation.host)?.place(&self.path)?;
+    fn open(&self, place: &ResolvedPath) -> Result<(ByteSource, Answer), Error> {
         if !self.no_ignore {
             place.check_ignored()?;
         }
@@ -155,7 +160,13 @@ impl Args {
         text::read(source, self.encoding.as_deref(), wanted, answer)
     }
 
-    fn anything_else(&self, source: ByteSource, wanted: &RequestedPart, answer: Answer) -> Result<Answer, Error> {
+    fn anything_else(
+        &self,
+        source: ByteSource,
+        wanted: &RequestedPart,
+        answer: Answer,
+        prior: &dyn Fn() -> Prior,
+    ) -> Result<Answer, Error> {
         let path = answer.path.clone();
         let answer = answer.measured(&source).map_err(|error| io_error(&error, Path::new(&path)))?;
         if self.shown_as == OutputForm::Base64 {
@@ -192,10 +203,10 @@ impl Args {
             let kind = if format == OfficeFormat::Pdf { FileKind::Pdf } else { FileKind::Document };
             return text::read_decoded(decoded, wanted, Answer { kind, mime_type: format.mime_type(), ..answer });
         }
-        let mut identified = encoding_of(&source, self.encoding.as_deref())?;
+        let mut identified = encoding_of(&source, self.encoding.as_deref(), prior)?;
         if identified.is_none() && self.shown_as == OutputForm::Text {
             // Every byte is a character of windows-1252.
-            identified = encoding_of(&source, Some("windows-1252"))?;
+            identified = encoding_of(&source, Some("windows-1252"), prior)?;
         }
         match identified {
             None => media::read(source, false, answer),

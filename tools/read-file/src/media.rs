@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use imagesize::ImageType;
-use ragmaker_text::{ByteSource, NOT_TEXT, SAMPLE, Text};
+use ragmaker_text::{ByteSource, NOT_TEXT, Prior, SAMPLE, Text};
 use ragmaker_tool::{Budget, Error};
 
 use crate::{
@@ -63,11 +63,12 @@ fn recognize(source: &ByteSource, path: &str) -> io::Result<Media> {
         let read = source.read_at(0, &mut whole)?;
         return Ok(Media { kind: FileKind::Image, mime_type, size: imagesize::blob_size(&whole[..read]).ok() });
     }
-    let mime_type = ragmaker_media::binary_type(&head).unwrap_or_else(|| match Text::decode(head) {
-        // A text of which the bytes were asked for.
-        Ok(text) => ragmaker_media::text_type(text.text.as_bytes(), read as u64 == source.size(), Path::new(path)),
-        Err(_) => "application/octet-stream",
-    });
+    let mime_type =
+        ragmaker_media::binary_type(&head).unwrap_or_else(|| match Text::decode(head, &Prior::of_process) {
+            // A text of which the bytes were asked for.
+            Ok(text) => ragmaker_media::text_type(text.text.as_bytes(), read as u64 == source.size(), Path::new(path)),
+            Err(_) => "application/octet-stream",
+        });
     let kind = if mime_type == "application/pdf" { FileKind::Pdf } else { FileKind::Binary };
     Ok(Media { kind, mime_type, size: None })
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::Read, path::PathBuf};
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{Glob, NO_FILES, ResolvedPath, Roots, Walk, io_error, lossy_text, walk};
 use ragmaker_office::{OfficeDocument, notebook_file};
-use ragmaker_text::{ByteSource, NOT_TEXT, Text};
+use ragmaker_text::{ByteSource, NOT_TEXT, Prior, Text};
 use ragmaker_tool::{
     ARGUMENT_ERROR, Annotations, Budget, Caller, Code, ContentOrigin, Error, Invocation, Isolation, JsonSchema, Limit,
     Next, NextWithin, OFFSET_BEYOND_END, Offset, Tool, ToolProfile, beyond_end, host,
@@ -329,7 +329,7 @@ impl Args {
             return Ok(Decoded { text, encoding: "IPYNB", lossy: false });
         }
         let ByteSource::Memory(bytes) = source else { return Err(too_large()) };
-        match Text::decode(bytes) {
+        match Text::decode(bytes, &|| Prior::of_process().beside(&place.files_alike())) {
             Ok(Text { text, lossy, identified, .. }) => {
                 Ok(Decoded { text, encoding: identified.encoding.name(), lossy })
             }

@@ -125,7 +125,7 @@ impl Tool for Args {
             }
             let file = place.open()?;
             let size = file.metadata().map_err(|error| io_error(&error, &base))?.len();
-            let found = search.file(&base, file, size);
+            let found = search.file(&place, file, size);
             // Of a tree, files that are not text are left out; the one that the caller names is not.
             if found.files == 0 && found.unreadable.is_empty() {
                 return Err(NOT_TEXT

@@ -1,13 +1,20 @@
 //! The search: ripgrep's searcher, applied to the text that `ragmaker-read-file` returns for each file.
 
-use std::{fs::File, io, path::Path, sync::Mutex};
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    fs::File,
+    io,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
 
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
-use ragmaker_files::{Opener, WalkBuilder, WalkState, is_gone, lossy_text};
+use ragmaker_files::{Opener, ResolvedPath, WalkBuilder, WalkState, is_gone, lossy_text};
 use ragmaker_office::{OfficeDocument, notebook_file};
-use ragmaker_text::{ByteSource, Reader, SAMPLE};
+use ragmaker_text::{ByteSource, Prior, Reader, SAMPLE};
 use ragmaker_tool::JsonSchema;
 use serde::Serialize;
 
@@ -70,9 +77,10 @@ impl SearchResult {
 
 impl Search {
     /// Searches one file.
-    pub(crate) fn file(&self, path: &Path, file: File, size: u64) -> SearchResult {
+    pub(crate) fn file(&self, place: &ResolvedPath, file: File, size: u64) -> SearchResult {
         let mut found = SearchResult::default();
-        Worker::new(self).search(path, file, size, &mut found);
+        let prior = |_: &Path| Prior::of_process().beside(&place.files_alike());
+        Worker::new(self, &prior).search(&place.path(), file, size, &mut found);
         found.sort(self.keep);
         found
     }
@@ -80,8 +88,10 @@ impl Search {
     /// Searches every file of a walk, on every processor.
     pub(crate) fn tree(&self, walk: &mut WalkBuilder, opener: &Opener) -> SearchResult {
         let all = Mutex::new(SearchResult::default());
+        let priors = Priors { opener, known: Mutex::default() };
+        let prior = |path: &Path| priors.of(path);
         walk.build_parallel().run(|| {
-            let mut worker = Worker::new(self);
+            let mut worker = Worker::new(self, &prior);
             let mut share = ThreadResult { own: SearchResult::default(), all: &all };
             Box::new(move |entry| {
                 match entry {
@@ -122,15 +132,37 @@ impl Drop for ThreadResult<'_> {
     }
 }
 
+/// The priors of short texts, each made once for a folder and an extension.
+struct Priors<'a> {
+    opener: &'a Opener,
+    known: Mutex<HashMap<(PathBuf, Option<OsString>), Prior>>,
+}
+
+impl Priors<'_> {
+    fn of(&self, path: &Path) -> Prior {
+        let key = (path.with_file_name(""), path.extension().map(OsString::from));
+        let known = || self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(prior) = known().get(&key) {
+            return prior.clone();
+        }
+        // Other threads go on meanwhile.
+        let prior = Prior::of_process().beside(&self.opener.files_alike(path));
+        known().insert(key, prior.clone());
+        prior
+    }
+}
+
 struct Worker<'a> {
     search: &'a Search,
+    /// The prior for the encoding of the file at a path.
+    prior: &'a (dyn Fn(&Path) -> Prior + Sync),
     searcher: Searcher,
     /// The start of the current file.
     head: Vec<u8>,
 }
 
 impl<'a> Worker<'a> {
-    fn new(search: &'a Search) -> Self {
+    fn new(search: &'a Search, prior: &'a (dyn Fn(&Path) -> Prior + Sync)) -> Self {
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .before_context(search.context)
@@ -139,7 +171,7 @@ impl<'a> Worker<'a> {
             .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_LINE))
             .build();
-        Self { search, searcher, head: vec![0; SAMPLE] }
+        Self { search, prior, searcher, head: vec![0; SAMPLE] }
     }
 
     /// Searches the text of a file; of a document, the text that it is converted to.
@@ -185,7 +217,8 @@ impl<'a> Worker<'a> {
         count: usize,
         found: &mut SearchResult,
     ) -> io::Result<()> {
-        let mut text = Reader::new(source, &self.head[..count]);
+        let prior = || (self.prior)(path);
+        let mut text = Reader::new(source, &self.head[..count], &prior);
         let before = (found.matches.len(), found.total);
         let mut lines = MatchLines {
             search: self.search,

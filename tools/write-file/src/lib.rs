@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, lossy_text};
-use ragmaker_text::{FILE_TOO_LARGE, Rewrite, UNENCODABLE};
+use ragmaker_text::{FILE_TOO_LARGE, Prior, Rewrite, UNENCODABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, ToolProfile, host};
 use serde::Serialize;
 
@@ -87,7 +87,8 @@ impl Tool for Args {
             Err(error) if error.is(ragmaker_files::FILE_NOT_FOUND) => None,
             Err(error) => return Err(error),
         };
-        let rewrite = Rewrite::of(old.unwrap_or_default());
+        let prior = || Prior::of_process().beside(&place.files_alike());
+        let rewrite = Rewrite::of(old.unwrap_or_default(), &prior);
         let bytes = if self.append { rewrite.append(&content) } else { rewrite.write(&content) }?;
         let written = place.write(&bytes, self.create_only).map_err(|error| {
             error.remedy_for(ALREADY_EXISTS, "Choose another --path, or omit --create-only to replace the file.")

@@ -7,7 +7,7 @@
 use std::io::Read;
 
 use libfuzzer_sys::fuzz_target;
-use ragmaker_text::{ByteSource, Decode, Encoding, Reader, SAMPLE, Text, Unicode};
+use ragmaker_text::{ByteSource, Decode, Encoding, Prior, Reader, SAMPLE, Text, Unicode};
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (step, plain, bytes) = input;
@@ -16,7 +16,7 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
     let bytes = [b"plain text\n".repeat(usize::from(plain % 3) * 6000), bytes.to_vec()].concat();
 
     let source = ByteSource::Memory(bytes.clone());
-    let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)]);
+    let mut reader = Reader::new(&source, &bytes[..bytes.len().min(SAMPLE)], &Prior::of_process);
     let mut read = vec![];
     let mut block = vec![0; step * 257];
     loop {
@@ -25,7 +25,7 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
             count => read.extend_from_slice(&block[..count]),
         }
     }
-    let Ok(text) = Text::decode(bytes.clone()) else {
+    let Ok(text) = Text::decode(bytes.clone(), &Prior::of_process) else {
         assert!(reader.is_not_text());
         return;
     };

@@ -12,10 +12,10 @@ use encoding_rs::{
     WINDOWS_1250, WINDOWS_1251, WINDOWS_1252, WINDOWS_1253, WINDOWS_1254, WINDOWS_1255, WINDOWS_1256,
 };
 
-use super::{Prior, frequent};
+use super::{Prior, frequent, prior::MOST};
 
 /// The most non-ASCII bytes of a short text. For longer texts, `chardetng` alone is right.
-const SHORT: usize = 160;
+pub(super) const SHORT: usize = 160;
 
 /// How many bits cheaper another reading must be than that of `chardetng`.
 const MARGIN: u32 = 6;
@@ -23,9 +23,6 @@ const MARGIN: u32 = 6;
 /// The same for a guess that is not among the candidates, such as an encoding of Baltic languages, which `chardetng` makes
 /// of a single accented letter.
 const MARGIN_OF_RARE: u32 = 3;
-
-/// The advantage, in bits, of an encoding that the prior favours.
-const LIKELY: u32 = 8;
 
 /// The disadvantage, in bits, of an encoding of DOS, which explains most bytes with a letter but is rare today.
 const OF_DOS: u32 = 8;
@@ -53,23 +50,30 @@ static CANDIDATES: [&Encoding; 16] = [
     WINDOWS_874,
 ];
 
-/// The encoding of `sample` that is clearly more plausible than `guess`, if the text is short and there is one.
-pub(crate) fn better(guess: &'static Encoding, sample: &[u8], prior: &Prior) -> Option<&'static Encoding> {
+/// The encoding of `sample` that is clearly more plausible than `guess`, if the text is short and there is one. The
+/// `prior` is asked only where it can decide, because it may have to read files.
+pub(crate) fn better(guess: &'static Encoding, sample: &[u8], prior: &dyn Fn() -> Prior) -> Option<&'static Encoding> {
     let count = sample.iter().filter(|byte| !byte.is_ascii()).take(SHORT + 1).count();
     if count == 0 || count > SHORT || guess == UTF_8 || !guess.is_ascii_compatible() {
         return None;
     }
     let sample = &relevant(sample);
-    let bits = |encoding: &'static Encoding| {
-        let ahead = if prior.favours(encoding) { 0 } else { LIKELY };
-        let rare = if encoding == IBM866 { OF_DOS } else { 0 };
-        cost(encoding, sample).map(|bits| bits + ahead + rare)
-    };
-    let best =
-        CANDIDATES.into_iter().filter_map(|encoding| Some((bits(encoding)?, encoding))).min_by_key(|found| found.0);
-    let (bits_of_best, best) = best?;
-    let margin = if CANDIDATES.contains(&guess) { MARGIN } else { MARGIN_OF_RARE };
-    let is_clear = bits(guess).is_none_or(|bits| bits_of_best + margin <= bits);
+    let bits = |encoding| cost(encoding, sample).map(|bits| bits + if encoding == IBM866 { OF_DOS } else { 0 });
+    let mut costs: Vec<(u32, &Encoding)> =
+        CANDIDATES.into_iter().filter_map(|encoding| Some((bits(encoding)?, encoding))).collect();
+    let of_guess = bits(guess);
+    let (margin, of_rare) =
+        if CANDIDATES.contains(&guess) { (MARGIN, None) } else { (MARGIN_OF_RARE, of_guess.map(|bits| (bits, guess))) };
+    let least = costs.iter().map(|found| found.0).min()?;
+    if costs.iter().chain(&of_rare).filter(|found| found.0 <= least + MOST + margin).nth(1).is_none() {
+        return costs.into_iter().min_by_key(|found| found.0).map(|found| found.1);
+    }
+    let prior = prior();
+    for (bits, encoding) in &mut costs {
+        *bits += MOST - prior.advantage(encoding);
+    }
+    let (bits_of_best, best) = costs.into_iter().min_by_key(|found| found.0)?;
+    let is_clear = of_guess.is_none_or(|bits| bits_of_best + margin <= bits + MOST - prior.advantage(guess));
     is_clear.then_some(best)
 }
 
@@ -367,9 +371,9 @@ mod tests {
     #[test]
     fn long_texts_are_left_to_chardetng() {
         let bytes = SHIFT_JIS.encode("日本語").0.repeat(SHORT);
-        assert_eq!(better(WINDOWS_1252, &bytes, &Prior::default()), None);
-        assert_eq!(better(WINDOWS_1252, &SHIFT_JIS.encode("日本語").0, &Prior::default()), Some(SHIFT_JIS));
-        assert_eq!(better(WINDOWS_1252, b"ascii", &Prior::default()), None);
+        assert_eq!(better(WINDOWS_1252, &bytes, &Prior::default), None);
+        assert_eq!(better(WINDOWS_1252, &SHIFT_JIS.encode("日本語").0, &Prior::default), Some(SHIFT_JIS));
+        assert_eq!(better(WINDOWS_1252, b"ascii", &Prior::default), None);
         let long = [b"x".repeat(99), vec![0xE9], b"y".repeat(9), vec![0xE9], b"z".repeat(99), vec![0xE9]].concat();
         assert_eq!(relevant(&long), b"\nxxxxxxxx\xE9yyyyyyyyy\xE9zzzzzzz\nzzzzzzzz\xE9");
     }

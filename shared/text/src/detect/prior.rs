@@ -9,19 +9,29 @@ use encoding_rs::{
 
 use crate::Encoding;
 
-/// The encodings that are likely before a text is examined: that of the user's locale, or those of its language. The
-/// prior decides between about equally plausible readings.
+/// The encodings that are likely before a text is examined: that of the user's locale, or those of its language, and that
+/// of other texts of the project. The prior decides between about equally plausible readings.
 #[derive(Clone, Debug, Default)]
 pub struct Prior {
     likely: Vec<&'static encoding_rs::Encoding>,
+    /// That of the other texts.
+    of_others: Option<&'static encoding_rs::Encoding>,
 }
+
+/// The advantage, in bits, of an encoding that the locale favours.
+const OF_LOCALE: u32 = 8;
+
+/// The advantage, in bits, of the encoding of the other texts, which are better evidence than the locale. Of the 287 lines
+/// of `tests/one_liners.tsv`, 286 are right beside texts of their encoding (280 without a prior; 285 with 8 bits) and 260 to
+/// 275 beside texts of another (256 with 16 bits).
+const OF_OTHERS: u32 = 12;
 
 impl Prior {
     /// The prior for a locale such as `ja_JP.UTF-8` or `ru_RU.KOI8-R`. A legacy encoding that the locale names is the only
     /// likely one.
     pub fn of_locale(locale: &str) -> Self {
         if let Some(named) = named_by(locale) {
-            return Self { likely: vec![named] };
+            return Self { likely: vec![named], of_others: None };
         }
         let likely: &[&'static encoding_rs::Encoding] = match locale.split(['_', '.', '@']).next().unwrap_or_default() {
             "ja" => &[SHIFT_JIS, EUC_JP],
@@ -37,23 +47,33 @@ impl Prior {
             "th" => &[WINDOWS_874],
             _ => &[],
         };
-        Self { likely: likely.to_vec() }
+        Self { likely: likely.to_vec(), of_others: None }
     }
 
     /// The prior for the locale of this process.
-    pub(crate) fn of_process() -> &'static Self {
+    pub fn of_process() -> Self {
         static PRIOR: LazyLock<Prior> = LazyLock::new(|| {
             let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
             let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
             Prior::of_locale(&locale.unwrap_or_default())
         });
-        &PRIOR
+        PRIOR.clone()
     }
 
-    pub(crate) fn favours(&self, encoding: &'static encoding_rs::Encoding) -> bool {
-        self.likely.contains(&encoding)
+    /// This prior, with `encoding` as that of the other texts.
+    pub(super) fn with_others(self, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
+        Self { of_others: encoding, ..self }
+    }
+
+    /// The advantage of `encoding` in bits.
+    pub(super) fn advantage(&self, encoding: &'static encoding_rs::Encoding) -> u32 {
+        let of_locale = if self.likely.contains(&encoding) { OF_LOCALE } else { 0 };
+        of_locale + if self.of_others == Some(encoding) { OF_OTHERS } else { 0 }
     }
 }
+
+/// The most that [`Prior::advantage`] gives.
+pub(super) const MOST: u32 = OF_LOCALE + OF_OTHERS;
 
 /// The legacy encoding that `locale` names, as a candidate of the detection.
 fn named_by(locale: &str) -> Option<&'static encoding_rs::Encoding> {
@@ -94,7 +114,7 @@ mod tests {
             ("sr@latin", WINDOWS_1251, WINDOWS_1250),
         ] {
             let prior = Prior::of_locale(locale);
-            assert!(prior.favours(favoured) && !prior.favours(other), "{locale}");
+            assert!(prior.advantage(favoured) == OF_LOCALE && prior.advantage(other) == 0, "{locale}");
         }
         for none in ["", "C", "POSIX", "en_US.UTF-8", "jav", "_JP", "JA_JP"] {
             assert!(Prior::of_locale(none).likely.is_empty(), "{none}");
@@ -113,8 +133,8 @@ mod tests {
             ("pl_PL.ISO8859-2@euro", ISO_8859_2, WINDOWS_1250),
         ] {
             let prior = Prior::of_locale(locale);
-            assert!(prior.favours(favoured) && !prior.favours(other), "{locale}");
+            assert!(prior.advantage(favoured) == OF_LOCALE && prior.advantage(other) == 0, "{locale}");
         }
-        assert!(Prior::of_locale("ru_RU.klingon").favours(KOI8_U));
+        assert_eq!(Prior::of_locale("ru_RU.klingon").advantage(KOI8_U), OF_LOCALE);
     }
 }
