@@ -52,6 +52,7 @@ pub fn identify_bytes(bytes: &[u8], prior: &Prior) -> Option<Identified> {
 impl Prior {
     /// This prior, with the legacy encoding that most of `texts` are in, by their number of bytes outside ASCII. A long
     /// text has no more weight than one that is just long enough to be certain.
+    #[must_use]
     pub fn beside(self, texts: &[Vec<u8>]) -> Self {
         let mut weights: Vec<(&'static encoding_rs::Encoding, usize)> = vec![];
         for text in texts {
