@@ -202,7 +202,11 @@ impl Search<'_> {
             let Some(path) = path else { continue };
             if self.found.is_none() {
                 let root = named_root(&path, self.cwd, environment)?;
-                self.choose(root, source, "set by the argument or the environment", true);
+                let reason = match source {
+                    RootSource::Argument => "named by the host option project-root",
+                    _ => "named by the environment variable RAGMAKER_PROJECT_ROOT",
+                };
+                self.choose(root, source, reason, true);
             } else {
                 self.pass(path, source, "an argument comes first");
             }
