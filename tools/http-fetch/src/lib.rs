@@ -59,10 +59,10 @@ pub struct Args {
     /// folder to save to (default: documents beside the catalog)
     #[argh(option)]
     pub output_dir: Option<PathBuf>,
-    /// number of characters of a page, or URLs of a plan, to skip
+    /// number of characters to skip in the text of a page; with --dry-run, number of URLs to skip in the plan
     #[argh(option, default = "Offset::new(0)")]
     pub offset: Offset,
-    /// maximum number of characters of a page, or URLs of a plan (default: as many as fit)
+    /// maximum number of characters of a page; with --dry-run, of URLs of the plan (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
     /// whether thin pages are opened in the browser session: auto or never
