@@ -102,9 +102,20 @@ fn a_response_without_content_is_an_error() {
     ] {
         fetch(&project, &site.url(path)).error(code);
     }
-    let blocked = fetch(&project, &site.url("/members/blocked"));
-    let remedy = blocked.error("BOT_DETECTED")["remediation_suggestion"].as_str().unwrap();
-    assert!(remedy.starts_with("Skip this page"), "{remedy}");
+    for (path, status) in [
+        ("/members/blocked", 200),
+        ("/challenge/cloudflare-block", 200),
+        ("/challenge/cloudflare-block-403", 403),
+        ("/challenge/cloudflare-block-503", 503),
+    ] {
+        let blocked = fetch(&project, &site.url(path));
+        let error = blocked.error("BOT_DETECTED");
+        assert!(error["remediation_suggestion"].as_str().unwrap().starts_with("Skip this page"), "{error}");
+        assert_eq!(
+            (&error["details"]["vendor"], &error["details"]["http_status"]),
+            (&"cloudflare".into(), &status.into())
+        );
+    }
     assert_eq!(fetch(&project, &site.url("/status/429")).error("HTTP_ERROR")["details"]["retry_after_s"], 120);
     // An article about challenges is none, nor is a page with a form that is no sign-in.
     for path in [

@@ -1,6 +1,6 @@
 //! The content of a response, as text and as Markdown.
 
-use ragmaker_address::codes::NOT_A_PAGE;
+use ragmaker_address::codes::{HTTP_ERROR, NOT_A_PAGE};
 use ragmaker_convert::redirect_error;
 use ragmaker_document::{DocumentText, FormFields, SignInForm, WrongPage, is_headed_login};
 use ragmaker_http::Response;
@@ -55,15 +55,12 @@ pub enum ContentKind {
 /// The error for a page that is a challenge or a sign-in page.
 fn wrong_page(response: &Response, html: &str, links: &Links, document: &Document) -> Option<Error> {
     let (title, markdown) = (&document.metadata.title, &document.markdown);
-    let wrong = WrongPage::recognize(title, markdown);
-    // A challenge is little text, and a script that solves it; a page about challenges has more.
-    if wrong == Some(WrongPage::Challenge) && document.words < CHALLENGE {
-        if html.contains(CLOUDFLARE_BLOCK) {
-            return Some(block_error(response));
-        }
-        if has_scripts(links) {
-            return Some(challenge_error(response, None));
-        }
+    if is_block(html, document) {
+        return Some(block_error(response));
+    }
+    // A challenge has a script that solves it.
+    if is_challenge(document) && has_scripts(links) {
+        return Some(challenge_error(response, None));
     }
     let is_little = markdown.chars().nth(BESIDE).is_none() && !markdown.lines().any(is_prose);
     // Most pages have more text, and need not be read again. What such a page says of its site may be a paragraph.
@@ -94,6 +91,17 @@ fn wrong_page(response: &Response, html: &str, links: &Links, document: &Documen
             .detail("url", response.url.as_str())
             .detail("http_status", response.status)
     })
+}
+
+/// Whether the page says that it is a bot challenge. It has little text; a page about challenges has more.
+fn is_challenge(document: &Document) -> bool {
+    document.words < CHALLENGE
+        && WrongPage::recognize(&document.metadata.title, &document.markdown) == Some(WrongPage::Challenge)
+}
+
+/// Whether the page is the one with which Cloudflare blocks a visitor, of any status.
+fn is_block(html: &str, document: &Document) -> bool {
+    html.contains(CLOUDFLARE_BLOCK) && is_challenge(document)
 }
 
 /// Whether a line of Markdown is a paragraph that a page is for.
@@ -156,11 +164,6 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         None => ContentFormat::Code("text"),
     };
     let links = if format == ContentFormat::Html { links(&text, &response.url) } else { Links::default() };
-    if let Some(error) = refusal(response, &links) {
-        let may_be_in_browser = matches!(response.status, 200..300 | 401 | 403 | 405 | 428 | 429 | 503)
-            && !matches!(response.status, 429 | 503 if error.code() == "HTTP_ERROR");
-        return Err(NoContent { error, may_be_in_browser });
-    }
     let fetched = Fetched {
         url: response.url.as_str(),
         base_url: Some(&response.url),
@@ -171,6 +174,17 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
         fetched_at: "",
         source: None,
     };
+    if let Some(error) = refusal(response, &links) {
+        // The site chooses the status of Cloudflare's page; its usual one is 403.
+        let may_be_blocked =
+            error.is(HTTP_ERROR) && matches!(response.status, 403 | 503) && text.contains(CLOUDFLARE_BLOCK);
+        if may_be_blocked && fetched.convert().is_ok_and(|document| is_block(&text, &document)) {
+            return Err(NoContent { error: block_error(response), may_be_in_browser: true });
+        }
+        let may_be_in_browser = matches!(response.status, 200..300 | 401 | 403 | 405 | 428 | 429 | 503)
+            && !matches!(response.status, 429 | 503 if error.code() == "HTTP_ERROR");
+        return Err(NoContent { error, may_be_in_browser });
+    }
     let converted = fetched.convert();
     let words = converted.as_ref().map_or(0, |document| document.words);
     if let Some(error) = redirect_error(words, || links.refresh.clone(), &response.url) {

@@ -43,6 +43,10 @@ fn challenge(vendor: &str, ask: &PageRequest<'_>) -> Option<Response> {
         "cloudflare-slow" => cloudflare("slow.js"),
         // A site may give it any status.
         "cloudflare-block" => Response::html(file!("cloudflare-block.html")).header("Server", "cloudflare"),
+        "cloudflare-block-403" | "cloudflare-block-503" => {
+            let status = if vendor.ends_with("403") { 403 } else { 503 };
+            Response::html(file!("cloudflare-block.html")).status(status).header("Server", "cloudflare")
+        }
         "hcaptcha" => Response::html(file!("hcaptcha.html")).status(403),
         "recaptcha" => Response::html(file!("recaptcha.html")).status(429),
         "datadome" => Response::html(file!("datadome.html"))

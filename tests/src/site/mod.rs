@@ -114,6 +114,8 @@
 //! - `/challenge/cloudflare`: a challenge page built like Cloudflare's
 //! - `/challenge/cloudflare-clearing`: the same, which lets the browser in after 2.5 seconds, by a cookie
 //! - `/challenge/cloudflare-slow`: the same after 9 seconds, about what a person needs
+//! - `/challenge/cloudflare-block`: the page with which Cloudflare blocks a visitor, with status 200;
+//!   `/challenge/cloudflare-block-403` and `/challenge/cloudflare-block-503` with that status
 //! - `/challenge/hcaptcha`: an interstitial with hCaptcha
 //! - `/challenge/recaptcha`: an interstitial with reCAPTCHA, built like Google's
 //! - `/challenge/datadome`: a challenge page built like `DataDome`'s
