@@ -21,7 +21,7 @@ pub const INTERNAL_ERROR: Code =
 ///
 /// Errors quote what the caller wrote, which may be of any length. A message, a remedy and two details of
 /// this length stay below [`crate::OUTPUT_LIMIT`].
-const TEXT_LIMIT: usize = 6_000;
+pub(crate) const TEXT_LIMIT: usize = 6_000;
 
 /// A stable name for one kind of failure, and the advice that usually helps.
 ///

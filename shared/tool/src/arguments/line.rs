@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     ARGUMENT_ERROR, Approval, Caller, Error, Invocation, Tool,
+    error::TEXT_LIMIT,
     host::{HostOptions, NOT_ALLOWED_IN_ARGUMENTS},
     spelling::{self, field_name, json_key},
     usage::placeholder,
@@ -29,6 +30,8 @@ struct Given {
     value: Option<String>,
     /// Whether the value was a word without the option.
     is_word: bool,
+    /// The value in JSON, if it was not a text there.
+    json: Option<Value>,
 }
 
 /// The arguments of one call, as far as they have been read.
@@ -159,7 +162,7 @@ impl CommandLine {
                 error.remedy("Give a JSON object with the arguments as --arguments '{…}'.")
             }
             // A second value, as in `--source A B`.
-            Some(Given { flag, value: Some(_), is_word: false }) if is_repeatable(flag) => error
+            Some(Given { flag, value: Some(_), is_word: false, .. }) if is_repeatable(flag) => error
                 .remedy(format!("Repeat {0} for each value: add {0} {shown}; quote values with spaces.", flag.long)),
             _ if self.positionals > 0 => error.remedy("Run it once for each."),
             _ if !self.operands.is_empty() => {
@@ -263,6 +266,8 @@ impl CommandLine {
         if value.is_number() || value.is_boolean() {
             self.not_texts.push((flag, value.clone()));
         }
+        let json = (!value.is_string()).then(|| value.clone());
+        let refused = |text: &str, reason: &str| as_in_json(bad_value(flag.long, text, reason), json.as_ref());
         let text = match value {
             Value::Null => return Ok(()),
             Value::Bool(value) => value.to_string(),
@@ -274,27 +279,32 @@ impl CommandLine {
             },
             json if self.json_texts.contains(&flag.long) => json.to_string(),
             other @ (Value::Array(_) | Value::Object(_)) => {
-                return Err(bad_value(flag.long, &other.to_string(), "expected a single value"));
+                return Err(refused(&other.to_string(), "expected a single value"));
             }
         };
         match (&flag.kind, text.as_str()) {
             (FlagInfoKind::Switch, "true") => self.give(flag, None, false),
             (FlagInfoKind::Switch, "false" | "") => Ok(()),
-            (FlagInfoKind::Switch, other) => Err(bad_value(flag.long, other, "expected true or false")),
-            (FlagInfoKind::Option { .. }, _) => self.give(flag, Some(text), false),
+            (FlagInfoKind::Switch, other) => Err(refused(other, "expected true or false")),
+            (FlagInfoKind::Option { .. }, _) => self.add(Given { flag, value: Some(text), is_word: false, json }),
         }
     }
 
     fn give(&mut self, flag: Flag, value: Option<String>, is_word: bool) -> Result<(), Error> {
+        self.add(Given { flag, value, is_word, json: None })
+    }
+
+    fn add(&mut self, given: Given) -> Result<(), Error> {
+        let (flag, is_word, value) = (given.flag, given.is_word, &given.value);
         let mut others = self.given.iter().filter(|_| !is_repeatable(flag));
         if let Some(other) = others.find(|given| given.flag.long == flag.long) {
-            return Err(match (&other.value, &value) {
+            return Err(match (&other.value, value) {
                 (Some(word), Some(value)) if other.is_word => given_as_both(flag.long, value, word),
                 (Some(value), Some(word)) if is_word => given_as_both(flag.long, value, word),
                 _ => repeated(flag.long),
             });
         }
-        self.given.push(Given { flag, value, is_word });
+        self.given.push(given);
         Ok(())
     }
 
@@ -376,10 +386,10 @@ impl CommandLine {
     /// refuses.
     fn refused(&self, prose: &str) -> Error {
         let prose = prose.trim();
-        let refused = self.given.iter().find_map(|Given { flag, value, .. }| {
+        let refused = self.given.iter().find_map(|Given { flag, value, json, .. }| {
             let value = value.as_deref()?;
             let reason = prose.strip_prefix(&format!("Error parsing option '{}' with value '{value}': ", flag.long))?;
-            Some(refused_value(flag.long, value, reason))
+            Some(as_in_json(refused_value(flag.long, value, reason), json.as_ref()))
         });
         refused.unwrap_or_else(|| ARGUMENT_ERROR.error(prose))
     }
@@ -428,6 +438,14 @@ fn is_repeatable(flag: Flag) -> bool {
     matches!(flag.optionality, Optionality::Repeating | Optionality::Greedy)
 }
 
+/// `error` for a refused value, with the value as the caller wrote it in JSON. A long one stays text, which is shortened.
+fn as_in_json(error: Error, value: Option<&Value>) -> Error {
+    match value {
+        Some(value) if value.to_string().len() <= TEXT_LIMIT => error.detail("value", value.clone()),
+        _ => error,
+    }
+}
+
 /// The value of the switch `--no-x` for the value of `x` under `key`.
 fn negated(key: &str, value: Value) -> Result<Value, Error> {
     match value {
@@ -437,7 +455,7 @@ fn negated(key: &str, value: Value) -> Result<Value, Error> {
         Value::String(text) if text == "false" => Ok(true.into()),
         other => {
             let text = other.as_str().map_or_else(|| other.to_string(), str::to_owned);
-            Err(bad_value(key, &text, "expected true or false"))
+            Err(as_in_json(bad_value(key, &text, "expected true or false"), Some(&other)))
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{names::in_words, *};
 use crate::testing::{Fruit, Pick, Plant};
 use crate::{Caller, NOT_ALLOWED_IN_ARGUMENTS};
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn pick(line: &[&str]) -> Result<Pick, Error> {
     match parse(line.iter().map(OsString::from))? {
@@ -222,6 +222,24 @@ fn a_number_is_not_a_text() {
         let (message, named) = refused(&["--arguments", json]);
         assert!(named == argument && message.contains("must be a text"), "{message}");
     }
+}
+
+#[test]
+fn a_refused_value_is_given_back_as_it_was_written() {
+    let value = |line: &[&str]| pick(line).unwrap_err().details()["value"].clone();
+    for (json, expected) in [
+        (r#"{"basket":["a","b"]}"#, json!(["a", "b"])),
+        (r#"{"basket":"a","ripe":{"x":1}}"#, json!({"x": 1})),
+        (r#"{"basket":"a","peeled":[1]}"#, json!([1])),
+        (r#"{"basket":"a","count":0}"#, json!(0)),
+        (r#"{"basket":"a","count":"0"}"#, json!("0")),
+        (r#"{"basket":"a","ripe":"[1]"}"#, json!("[1]")),
+    ] {
+        assert_eq!(value(&["--arguments", json]), expected, "{json}");
+    }
+    assert_eq!(value(&["--basket=a", "--count=[1]"]), "[1]");
+    let long = json!({"basket": ["a".repeat(100_000)]}).to_string();
+    assert!(value(&["--arguments", &long]).as_str().unwrap().ends_with('…'));
 }
 
 #[test]
