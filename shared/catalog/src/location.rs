@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use ragmaker_files::Roots;
+use ragmaker_files::{Roots, check_start};
 use ragmaker_project::{Project, knowledge_base};
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
@@ -37,7 +37,8 @@ pub(crate) fn locate(
         return Ok(project.cache_folder().join(knowledge_base::CATALOG));
     };
     if invocation.caller == Caller::Person {
-        return Ok(named.file());
+        let file = named.file();
+        return check_start(&file).map(|()| file);
     }
     // A model's word is confined to the project and the allowed roots.
     let roots = Roots::discover(&invocation.host)?;

@@ -9,7 +9,10 @@ use std::{
 use ragmaker_fs::{Replace, write_atomically};
 use ragmaker_tool::{ARGUMENT_ERROR, Caller, Error, Invocation};
 
-use crate::{IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, ResolvedPath, Roots, io_error};
+use crate::{
+    IS_A_DIRECTORY, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE, PATH_NOT_WRITABLE, ROOT_NOT_USABLE, ResolvedPath, Roots,
+    io_error,
+};
 
 /// The files that a caller may read. For many files, which are then checked without finding the roots for each.
 #[derive(Clone, Debug)]
@@ -78,12 +81,27 @@ pub fn input_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, 
 /// not exist.
 ///
 /// # Errors
-/// [`PATH_ERRORS`](crate::PATH_ERRORS) and `PATH_NOT_WRITABLE`, for a model.
+/// [`PATH_ERRORS`](crate::PATH_ERRORS) and `PATH_NOT_WRITABLE`, for a model; `ROOT_NOT_USABLE` as
+/// [`check_start`].
 pub fn output_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
     match invocation.caller {
-        Caller::Person => Ok(path.to_owned()),
+        Caller::Person => check_start(path).map(|()| path.to_owned()),
         Caller::Model => Roots::discover(&invocation.host)?.directory_to_write(&path.to_string_lossy()),
     }
+}
+
+/// Checks that there is a directory where `path` starts, as a person names it.
+///
+/// # Errors
+/// `ROOT_NOT_USABLE` for a relative path if the working directory no longer exists.
+pub fn check_start(path: &Path) -> Result<(), Error> {
+    if path.is_absolute() || std::env::current_dir().is_ok() {
+        return Ok(());
+    }
+    Err(ROOT_NOT_USABLE
+        .error(format!("{} starts at the working directory, which does not exist", path.display()))
+        .remedy("Change to a directory that exists, or give an absolute path.")
+        .detail("path", path.to_string_lossy()))
 }
 
 /// A file that a caller named, to write it as a whole.

@@ -31,7 +31,9 @@ mod trash;
 mod unsupported;
 mod walk;
 
-pub use caller_paths::{InputFiles, OutputFile, input_directory, input_file, output_directory, output_file};
+pub use caller_paths::{
+    InputFiles, OutputFile, check_start, input_directory, input_file, output_directory, output_file,
+};
 pub use change::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, FILE_LOCKED, Written};
 pub use clear::{CLEAR_ERRORS, Cleared, Trashed, clear};
 pub use delete::{Deleted, ExpectedKind, delete};

@@ -50,6 +50,17 @@ fn of_many_callers_at_once_one_makes_it() {
     assert_eq!((made.len(), &catalog["title"]), (1, &json!(titles[made[0]])), "{answers:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_relative_folder_needs_a_working_directory() {
+    let tree = Tree::new("sh");
+    let script = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" --kb-root \"$1\"";
+    let (code, error) = tree.error(&["-c", script, TOOL, "kb"]);
+    assert_eq!((&*code, &error["details"]["path"]), ("ROOT_NOT_USABLE", &json!("kb/cache/catalog.json")));
+    let kb = tree.root.join("kb");
+    assert_eq!(tree.run(&["-c", script, TOOL, kb.to_str().unwrap()])["kb_root"], json!(kb));
+}
+
 #[test]
 fn unusable_folders_are_rejected() {
     let tree = Tree::new(TOOL);

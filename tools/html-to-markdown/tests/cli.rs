@@ -40,6 +40,30 @@ fn refused(arguments: &[&str], input: &[u8]) -> (i32, String) {
     (output.status.code().unwrap(), error["error_code"].as_str().unwrap().to_owned())
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_relative_folder_needs_a_working_directory() {
+    let top = tempfile::tempdir().unwrap();
+    let script =
+        "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" --base-url https://x.example/ --output-dir \"$1\"";
+    let run = |folder: &str| {
+        let shell = ["-c", script, env!("CARGO_BIN_EXE_ragmaker-html-to-markdown"), folder];
+        let mut child = Command::new("sh")
+            .args(shell)
+            .current_dir(top.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let _ = child.stdin.take().unwrap().write_all(PAGE.as_bytes());
+        child.wait_with_output().unwrap()
+    };
+    let error: Value = serde_json::from_slice(&run("out").stderr).unwrap();
+    assert_eq!((&error["error_code"], &error["details"]["path"]), (&"ROOT_NOT_USABLE".into(), &"out".into()));
+    assert!(run(top.path().join("out").to_str().unwrap()).status.success());
+}
+
 #[test]
 fn a_page_becomes_markdown_and_metadata() {
     let page = answer(&["--base-url", "https://sea.example/wiki/"], PAGE.as_bytes());
