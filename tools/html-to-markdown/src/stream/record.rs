@@ -1,6 +1,6 @@
 //! A record of the input, and its line of output.
 
-use std::{borrow::Cow, sync::OnceLock};
+use std::borrow::Cow;
 
 use ragmaker_knowledge::{bytes_hash, decode, now};
 use ragmaker_markdown::{Document, Options, Scope, convert};
@@ -90,11 +90,8 @@ struct Converted {
 }
 
 impl Converter {
-    /// Converts `item` to a line of output. Its data is in `known` as soon as it is read: what takes long is the
-    /// conversion.
-    pub(super) fn convert(&self, item: &Item, known: &OnceLock<RecordData>) -> OutputLine {
-        let (data, page) = self.read(item);
-        let known = known.get_or_init(|| data);
+    /// Converts `page`, the page of an item with the data `known`, to a line of output.
+    pub(super) fn convert(&self, known: &RecordData, page: Result<InputPage<'_>, Error>) -> OutputLine {
         let page = page.and_then(|page| {
             if page.bytes.len() <= self.max_bytes {
                 return Ok(page);
@@ -111,8 +108,8 @@ impl Converter {
         self.line(known, Err(error))
     }
 
-    /// The data of `item`, and its page.
-    fn read<'a>(&self, item: &'a Item) -> (RecordData, Result<InputPage<'a>, Error>) {
+    /// The data of `item`, and its page. This takes a time that is linear in the size of the item, which is bounded.
+    pub(super) fn read<'a>(&self, item: &'a Item) -> (RecordData, Result<InputPage<'a>, Error>) {
         let (mut known, page) = match item {
             Item::Line(line) => members::read(line),
             Item::Unread { outline, error } => (members::read(outline).0, Err(error.clone())),
@@ -260,7 +257,8 @@ mod tests {
     }
 
     fn converted(item: &Item) -> OutputLine {
-        converter().convert(item, &OnceLock::new())
+        let (known, page) = converter().read(item);
+        converter().convert(&known, page)
     }
 
     fn convert_line(line: &str) -> Value {
