@@ -132,13 +132,13 @@ fn work(queue: Queue, converter: Arc<Converter>) {
             // Workers do not panic while they hold the lock.
             let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(task) = task else { return };
-            let converted = panic::catch_unwind(AssertUnwindSafe(|| {
+            let result = panic::catch_unwind(AssertUnwindSafe(|| {
                 let (data, page) = converter.read(&task.item);
                 let known = task.known.get_or_init(|| data);
                 task.begun.get_or_init(Instant::now);
                 converter.convert(known, page)
             }));
-            let output = converted.unwrap_or_else(|_| {
+            let output = result.unwrap_or_else(|_| {
                 let known = task.known.get_or_init(RecordData::default);
                 converter.failure(known, &INTERNAL_ERROR.error("the conversion panicked"))
             });
