@@ -38,7 +38,10 @@ fn show_as_text<'a>(arena: &'a Arena<'a>, node: Node<'a>) {
         NodeValue::Link(link) if link.url.starts_with('#') => return replace_by_children(node),
         NodeValue::FootnoteDefinition(footnote) => {
             let first = node.first_child().filter(|child| matches!(child.data().value, NodeValue::Paragraph));
-            first.unwrap_or(node).prepend(arena.alloc(text(format!("[^{}]: ", footnote.name)).into()));
+            // A footnote may begin with a list or with HTML.
+            let paragraph = first.unwrap_or_else(|| arena.alloc(NodeValue::Paragraph.into()));
+            node.prepend(paragraph);
+            paragraph.prepend(arena.alloc(text(format!("[^{}]: ", footnote.name)).into()));
             return replace_by_children(node);
         }
         NodeValue::FootnoteReference(footnote) => text(format!("[^{}]", footnote.name)),
@@ -111,6 +114,10 @@ mod tests {
         assert_eq!(
             plain_text("a[^1] b[^n]\n\n[^1]: c\n\n    d\n[^n]: e\n", 80),
             "a[^1] b[^n]\n\n[^1]: c\n\nd\n\n[^n]: e\n"
+        );
+        assert_eq!(
+            plain_text("a[^1] b[^2]\n\n[^1]: - c\n[^2]:\n    <del>\n\n    d\n", 80),
+            "a[^1] b[^2]\n\n[^1]:\n* c\n\n[^2]:\n\nd\u{336}\n"
         );
         assert_eq!(plain_text("H<sub>2</sub>O, x<sup>2</sup>, a\\<b&amp;c\n", 80), "H2O, x², a<b&c\n");
         assert_eq!(plain_text("| A | B |\n| --- | --- |\n| 1 | 2 |\n", 80), "─┬─\nA│B\n─┼─\n1│2\n─┴─\n");
