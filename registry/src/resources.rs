@@ -100,7 +100,7 @@ pub fn read(uri: &str, host: &HostOptions) -> Result<Contents, Error> {
             .remedy("Read it in parts with read_file.")
             .detail("path", file.to_string_lossy()));
     }
-    let prior = || Prior::of_process().beside(&place.files_alike());
+    let prior = || Prior::of_process().with_texts(&place.similar_files());
     let text = Text::decode(bytes, &prior).map_err(|_| {
         NOT_TEXT.error(format!("{} is not text", file.display())).detail("path", file.to_string_lossy())
     })?;

@@ -4,7 +4,6 @@
 //! resolves a path to a [`ResolvedPath`] beneath one of them. [`ResolvedPath::open`] opens exactly that place, or
 //! fails, even if the directory tree changes in between.
 
-mod alike;
 #[cfg(unix)]
 mod attributes;
 mod caller_paths;
@@ -24,6 +23,7 @@ mod place;
 mod roots;
 mod rules;
 mod secrets;
+mod similar;
 mod statistics;
 mod suggest;
 mod trash;

@@ -111,7 +111,7 @@ fn contains(bytes: &[u8], part: &str) -> bool {
 }
 
 /// The first `length` bytes of `file`, or all of it.
-fn head(file: &File, length: usize) -> Vec<u8> {
+pub(crate) fn head(file: &File, length: usize) -> Vec<u8> {
     let mut head = vec![0; length];
     let mut read = 0;
     while read < length

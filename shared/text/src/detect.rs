@@ -53,7 +53,7 @@ impl Prior {
     /// This prior, with the legacy encoding that most of `texts` are in, by their number of bytes outside ASCII. A long
     /// text has no more weight than one that is just long enough to be certain.
     #[must_use]
-    pub fn beside(self, texts: &[Vec<u8>]) -> Self {
+    pub fn with_texts(self, texts: &[Vec<u8>]) -> Self {
         let mut weights: Vec<(&'static encoding_rs::Encoding, usize)> = vec![];
         for text in texts {
             let Some(Encoding::Legacy(encoding)) = identify_bytes(text, &self).map(|found| found.encoding) else {
@@ -65,7 +65,7 @@ impl Prior {
                 None => weights.push((encoding, weight)),
             }
         }
-        self.with_others(weights.into_iter().max_by_key(|found| found.1).map(|found| found.0))
+        self.with_encoding(weights.into_iter().max_by_key(|found| found.1).map(|found| found.0))
     }
 }
 
@@ -124,8 +124,9 @@ mod tests {
         let [russian, other] =
             [encoding_rs::WINDOWS_1251, encoding_rs::GBK].map(|encoding| encoding.encode("ФАЙЛ\n").0);
         let long = encoding_rs::WINDOWS_1251.encode("Это предложение на русском языке.").0.into_owned();
-        let name =
-            |others: &[Vec<u8>]| identify_bytes(&russian, &Prior::default().beside(others)).unwrap().encoding.name();
+        let name = |others: &[Vec<u8>]| {
+            identify_bytes(&russian, &Prior::default().with_texts(others)).unwrap().encoding.name()
+        };
         let short = other.into_owned();
         assert_eq!((name(&[]), name(&[short.clone(), long.clone()])), ("GBK", "windows-1251"));
         // Text in UTF-8, and what is not text, say nothing.

@@ -39,14 +39,14 @@ fn others(encoding: Encoding) -> Vec<Vec<u8>> {
 
 #[test]
 fn short_texts_beside_others_of_their_encoding_are_decoded_right() {
-    let (total, wrong) = wrong(|encoding| Prior::default().beside(&others(encoding)));
+    let (total, wrong) = wrong(|encoding| Prior::default().with_texts(&others(encoding)));
     assert!(wrong.len() * 100 <= total, "{} of {total} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 fn short_texts_beside_others_of_another_encoding_are_decoded_right() {
     for other in ["windows-1252", "Shift_JIS", "windows-1251", "GBK"] {
-        let prior = Prior::default().beside(&others(Encoding::named(other).unwrap()));
+        let prior = Prior::default().with_texts(&others(Encoding::named(other).unwrap()));
         let (total, wrong) = wrong(|_| prior.clone());
         assert!(wrong.len() * 10 <= total, "{other}: {} of {total} wrong:\n{}", wrong.len(), wrong.join("\n"));
     }

@@ -95,7 +95,7 @@ impl Tool for Args {
         if bytes.len() as u64 > MAX {
             return Err(FILE_TOO_LARGE.error(format!("{} has more than {MAX} bytes", path.display())));
         }
-        let prior = || Prior::of_process().beside(&place.files_alike());
+        let prior = || Prior::of_process().with_texts(&place.similar_files());
         let text = Text::decode(bytes, &prior).map_err(|_| {
             NOT_TEXT.error(format!("{} is not text", path.display())).remedy("Only text can be modified.")
         })?;

@@ -124,7 +124,8 @@ impl Tool for Args {
             let place = Roots::discover(&invocation.host)?.place(&self.path)?;
             (self.open(&place)?, Some(place))
         };
-        let prior = || Prior::of_process().beside(&place.as_ref().map(ResolvedPath::files_alike).unwrap_or_default());
+        let prior =
+            || Prior::of_process().with_texts(&place.as_ref().map(ResolvedPath::similar_files).unwrap_or_default());
         match self.plain_text(source, &wanted, answer)? {
             Ok(answer) => Ok(answer),
             Err((source, answer)) => self.anything_else(source, &wanted, answer, &prior),

@@ -329,7 +329,7 @@ impl Args {
             return Ok(Decoded { text, encoding: "IPYNB", lossy: false });
         }
         let ByteSource::Memory(bytes) = source else { return Err(too_large()) };
-        match Text::decode(bytes, &|| Prior::of_process().beside(&place.files_alike())) {
+        match Text::decode(bytes, &|| Prior::of_process().with_texts(&place.similar_files())) {
             Ok(Text { text, lossy, identified, .. }) => {
                 Ok(Decoded { text, encoding: identified.encoding.name(), lossy })
             }

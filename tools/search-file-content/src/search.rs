@@ -79,7 +79,7 @@ impl Search {
     /// Searches one file.
     pub(crate) fn file(&self, place: &ResolvedPath, file: File, size: u64) -> SearchResult {
         let mut found = SearchResult::default();
-        let prior = |_: &Path| Prior::of_process().beside(&place.files_alike());
+        let prior = |_: &Path| Prior::of_process().with_texts(&place.similar_files());
         Worker::new(self, &prior).search(&place.path(), file, size, &mut found);
         found.sort(self.keep);
         found
@@ -146,7 +146,7 @@ impl Priors<'_> {
             return prior.clone();
         }
         // Other threads go on meanwhile.
-        let prior = Prior::of_process().beside(&self.opener.files_alike(path));
+        let prior = Prior::of_process().with_texts(&self.opener.similar_files(path));
         known().insert(key, prior.clone());
         prior
     }

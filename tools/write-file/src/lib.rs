@@ -87,7 +87,7 @@ impl Tool for Args {
             Err(error) if error.is(ragmaker_files::FILE_NOT_FOUND) => None,
             Err(error) => return Err(error),
         };
-        let prior = || Prior::of_process().beside(&place.files_alike());
+        let prior = || Prior::of_process().with_texts(&place.similar_files());
         let rewrite = Rewrite::of(old.unwrap_or_default(), &prior);
         let bytes = if self.append { rewrite.append(&content) } else { rewrite.write(&content) }?;
         let written = place.write(&bytes, self.create_only).map_err(|error| {

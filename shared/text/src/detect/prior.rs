@@ -61,7 +61,7 @@ impl Prior {
     }
 
     /// This prior, with `encoding` as that of the other texts.
-    pub(super) fn with_others(self, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
+    pub(super) fn with_encoding(self, encoding: Option<&'static encoding_rs::Encoding>) -> Self {
         Self { of_others: encoding, ..self }
     }
 
