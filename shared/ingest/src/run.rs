@@ -39,11 +39,11 @@ const MAX_RESUME_AGE: Duration = Duration::from_hours(24);
 pub struct Summary {
     /// The number of pages with each verdict.
     pub counts: Counts,
-    /// The pages with another verdict than unchanged, failed and refused ones first, as many as fit.
+    /// The pages whose verdict is not `unchanged`, failed and refused ones first, as many as fit.
     pub pages: Vec<PageResult>,
     /// The report of all pages, including unchanged ones: one JSON object per line.
     pub report_file: String,
-    /// The number of pages with another verdict than unchanged.
+    /// The number of pages whose verdict is not `unchanged`.
     pub total: usize,
     /// Whether the answer lacks some of them; the report has all.
     pub truncated: bool,

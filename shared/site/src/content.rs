@@ -182,7 +182,7 @@ pub(crate) fn read(response: &Response) -> Result<Content, NoContent> {
             return Err(NoContent { error: block_error(response), may_be_in_browser: true });
         }
         let may_be_in_browser = matches!(response.status, 200..300 | 401 | 403 | 405 | 428 | 429 | 503)
-            && !matches!(response.status, 429 | 503 if error.code() == "HTTP_ERROR");
+            && !matches!(response.status, 429 | 503 if error.is(HTTP_ERROR));
         return Err(NoContent { error, may_be_in_browser });
     }
     let converted = fetched.convert();

@@ -48,9 +48,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub struct Pages {
     /// The number of pages with each verdict.
     pub counts: Counts,
-    /// The pages with another verdict than unchanged, as many as fit.
+    /// The pages whose verdict is not `unchanged`, as many as fit.
     pub pages: Vec<PageResult>,
-    /// The number of pages with another verdict than unchanged.
+    /// The number of pages whose verdict is not `unchanged`.
     pub total: usize,
     /// Whether the answer lacks some of them; the report has all.
     pub truncated: bool,
