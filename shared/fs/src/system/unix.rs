@@ -9,11 +9,11 @@ use std::{
     fs::{File, OpenOptions},
     io,
     os::unix::ffi::{OsStrExt, OsStringExt},
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use rustix::{
-    fd::{AsFd, OwnedFd},
+    fd::{AsFd, BorrowedFd, OwnedFd},
     fs::{AtFlags, FileType, Gid, Mode, OFlags, Uid},
     io::Errno,
 };
@@ -134,9 +134,9 @@ pub(crate) fn create_file(parent: &Handle, name: &OsStr, mode: u32, old: Option<
 pub(crate) fn take_over(file: &File, old: &Stat) -> io::Result<()> {
     let new = rustix::fs::fstat(file)?;
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
-        // Only root may give files away; for others a file of their own is as good.
-        let owner = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
-        let _ = rustix::fs::fchown(file, Some(owner.0), Some(owner.1));
+        // Only root may give files away; for others a file of their own is as good, in the same group if it is theirs.
+        let (owner, group) = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
+        let _ = rustix::fs::fchown(file, owner, group).or_else(|_| rustix::fs::fchown(file, None, group));
     }
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode))?)
 }
@@ -267,17 +267,24 @@ fn beneath(start: &Handle, relative: &Path, flags: OFlags) -> rustix::io::Result
     walk(start, relative, flags)
 }
 
-/// Opens the path one component at a time.
+/// Opens the path one component at a time. A path with `..` is refused as one that leads out.
 fn walk(start: &Handle, relative: &Path, flags: OFlags) -> rustix::io::Result<Handle> {
     let mut directory: Option<Handle> = None;
     let mut names = relative.components().peekable();
     while let Some(name) = names.next() {
+        if !matches!(name, Component::Normal(_) | Component::CurDir) {
+            return Err(Errno::XDEV);
+        }
         let at = directory.as_ref().map_or(start.as_fd(), AsFd::as_fd);
         let last = names.peek().is_none();
         let flags = if last { flags } else { PATH_ONLY | OFlags::DIRECTORY | OFlags::CLOEXEC };
-        let opened = rustix::fs::openat(at, name.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty())?;
+        let opened = match rustix::fs::openat(at, name.as_os_str(), flags | OFlags::NOFOLLOW, Mode::empty()) {
+            // With O_DIRECTORY, Linux says of a link that it is not a directory.
+            Err(Errno::NOTDIR) if is_link_at(at, name.as_os_str()) => return Err(Errno::LOOP),
+            opened => opened?,
+        };
         // With O_PATH, O_NOFOLLOW opens the link itself.
-        if FileType::from_raw_mode(rustix::fs::fstat(&opened)?.st_mode) == FileType::Symlink {
+        if kind_of(&rustix::fs::fstat(&opened)?) == FileKind::Link {
             return Err(Errno::LOOP);
         }
         if last {
@@ -286,6 +293,10 @@ fn walk(start: &Handle, relative: &Path, flags: OFlags) -> rustix::io::Result<Ha
         directory = Some(opened);
     }
     rustix::fs::openat(start, ".", flags, Mode::empty())
+}
+
+fn is_link_at(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
+    rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| kind_of(&stat) == FileKind::Link)
 }
 
 /// Whether a file is one of `/proc` or `/sys`, which look regular.
@@ -319,4 +330,158 @@ pub(crate) fn user_id() -> Option<u32> {
 #[allow(clippy::unnecessary_wraps, reason = "Windows has none")]
 pub(crate) fn owner_id(metadata: &std::fs::Metadata) -> Option<u32> {
     Some(std::os::unix::fs::MetadataExt::uid(metadata))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs,
+        os::unix::{
+            fs::{MetadataExt, PermissionsExt, symlink},
+            net::UnixListener,
+        },
+    };
+
+    use super::*;
+
+    fn name(text: &str) -> &OsStr {
+        OsStr::new(text)
+    }
+
+    fn folder() -> (tempfile::TempDir, PathBuf, Handle) {
+        let holder = tempfile::tempdir().unwrap();
+        let path = holder.path().canonicalize().unwrap();
+        let handle = open(&path).unwrap();
+        (holder, path, handle)
+    }
+
+    #[test]
+    fn a_path_leads_to_the_same_whether_the_kernel_or_this_module_resolves_it() {
+        let (_holder, path, start) = folder();
+        fs::create_dir_all(path.join("top/sub/deep")).unwrap();
+        fs::write(path.join("top/sub/a"), "").unwrap();
+        fs::write(path.join("outside"), "").unwrap();
+        symlink("sub", path.join("top/link")).unwrap();
+        symlink("../outside", path.join("top/sub/out")).unwrap();
+        let start = directory(&start, Path::new("top")).unwrap();
+        let absolute = path.join("outside");
+        let kind = |opened: rustix::io::Result<Handle>| Ok(kind_of(&rustix::fs::fstat(&opened?)?));
+        for (relative, expected) in [
+            ("", Ok(FileKind::Directory)),
+            (".", Ok(FileKind::Directory)),
+            ("sub/deep", Ok(FileKind::Directory)),
+            ("sub/a", Ok(FileKind::File)),
+            ("link", Err(Errno::LOOP)),
+            ("link/a", Err(Errno::LOOP)),
+            ("sub/out", Err(Errno::LOOP)),
+            ("sub/a/b", Err(Errno::NOTDIR)),
+            ("none/a", Err(Errno::NOENT)),
+            ("..", Err(Errno::XDEV)),
+            ("../outside", Err(Errno::XDEV)),
+            ("sub/../../outside", Err(Errno::XDEV)),
+            (absolute.to_str().unwrap(), Err(Errno::XDEV)),
+        ] {
+            for flags in [PATH_ONLY, OFlags::RDONLY] {
+                let relative = Path::new(relative);
+                assert_eq!(kind(walk(&start, relative, flags)), expected, "{relative:?} {flags:?}");
+                assert_eq!(kind(beneath(&start, relative, flags)), expected, "{relative:?} {flags:?}");
+            }
+        }
+        assert_eq!(kind(walk(&start, Path::new("sub/a"), PATH_ONLY | OFlags::DIRECTORY)), Err(Errno::NOTDIR));
+    }
+
+    #[test]
+    fn a_tree_is_removed_without_what_its_links_lead_to() {
+        let (_holder, path, start) = folder();
+        fs::create_dir_all(path.join("kept/inner")).unwrap();
+        for at in ["tree/a/b", "tree/a/c", "tree/d/e/f"] {
+            fs::create_dir_all(path.join(at)).unwrap();
+            fs::write(path.join(at).join("file"), "").unwrap();
+            symlink(path.join("kept"), path.join(at).join("link")).unwrap();
+        }
+        assert_eq!(remove(&start, name("tree")).unwrap(), 13);
+        assert!(path.join("kept/inner").exists() && !path.join("tree").exists());
+        assert_eq!(remove(&start, name("tree")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn a_tree_is_removed_that_is_deeper_than_a_path_is_long() {
+        let (_holder, _, start) = folder();
+        let (levels, long) = (200, "d".repeat(100));
+        create_directory(&start, name(&long)).unwrap();
+        let mut last = child(&start, name(&long)).unwrap();
+        for _ in 1..levels {
+            create_directory(&last, name(&long)).unwrap();
+            last = child(&last, name(&long)).unwrap();
+        }
+        assert_eq!(remove(&start, name(&long)).unwrap(), levels);
+    }
+
+    #[test]
+    fn special_files_have_their_kinds() {
+        let (_holder, path, start) = folder();
+        let _socket = UnixListener::bind(path.join("s")).unwrap();
+        assert_eq!(kind(&start, Path::new("s")).unwrap(), FileKind::Socket);
+        let device = open(Path::new("/dev")).unwrap();
+        assert_eq!(metadata(&stat(&device, name("null")).unwrap()).kind, FileKind::Device);
+        #[cfg(target_os = "linux")]
+        {
+            let proc = open(Path::new("/proc")).unwrap();
+            assert_eq!(kind(&proc, Path::new("version")).unwrap(), FileKind::Virtual);
+            assert_eq!(kind(&proc, Path::new("sys")).unwrap(), FileKind::Directory);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_and_targets_may_be_any_bytes() {
+        let (_holder, path, start) = folder();
+        let bytes = OsStr::from_bytes(b"a\xff");
+        symlink(bytes, path.join(bytes)).unwrap();
+        assert_eq!(names(&child(&start, name(".")).unwrap()).unwrap(), [bytes]);
+        assert_eq!(link_target(&start, bytes).unwrap(), Path::new(bytes));
+    }
+
+    #[test]
+    fn a_file_that_replaces_another_is_closed_to_others_until_it_takes_its_permissions() {
+        let (_holder, path, start) = folder();
+        fs::write(path.join("old"), "").unwrap();
+        fs::set_permissions(path.join("old"), fs::Permissions::from_mode(0o664)).unwrap();
+        let old = stat(&start, name("old")).unwrap();
+        let mode = |file: &File| file.metadata().unwrap().mode() & 0o777;
+        let file = create_file(&start, name("new"), 0o666, Some(&old)).unwrap();
+        assert_eq!(mode(&file), 0o600);
+        take_over(&file, &old).unwrap();
+        assert_eq!(mode(&file), 0o664);
+        symlink("old", path.join("link")).unwrap();
+        let refused = create_file(&start, name("link"), 0o666, None).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+    }
+
+    #[test]
+    fn the_group_of_a_file_is_kept_also_by_a_user_who_cannot_keep_its_owner() {
+        let (_holder, _, start) = folder();
+        let file = create_file(&start, name("new"), 0o666, None).unwrap();
+        let mut old = rustix::fs::fstat(&file).unwrap();
+        let (own, groups) = (rustix::process::geteuid(), rustix::process::getgroups().unwrap());
+        old.st_uid = own.as_raw() + 1;
+        // Root may set every group, others may set theirs.
+        let other = groups.iter().map(|group| group.as_raw()).find(|group| *group != old.st_gid);
+        old.st_gid = if own.is_root() { old.st_gid + 1 } else { other.unwrap_or(old.st_gid) };
+        take_over(&file, &old).unwrap();
+        let new = file.metadata().unwrap();
+        assert_eq!(new.uid(), if own.is_root() { old.st_uid } else { own.as_raw() });
+        assert_eq!(new.gid(), old.st_gid);
+    }
+
+    #[test]
+    fn options_that_follow_no_link_refuse_the_last_one() {
+        let (_holder, path, _) = folder();
+        fs::write(path.join("a"), "").unwrap();
+        symlink("a", path.join("link")).unwrap();
+        let mut options = OpenOptions::new();
+        follow_no_link(options.read(true));
+        assert!(options.open(path.join("a")).is_ok());
+        assert!(is_link(&options.open(path.join("link")).unwrap_err()));
+    }
 }
