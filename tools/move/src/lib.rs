@@ -1,8 +1,12 @@
 //! `ragmaker-move`: moves or renames a file or a directory.
 
+use std::path::Path;
+
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, Roots, lossy_text};
-use ragmaker_tool::{Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
+use ragmaker_files::{
+    ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, IS_A_DIRECTORY, NOT_A_DIRECTORY, Roots, lossy_text,
+};
+use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
 
 /// Move or rename a file or a directory, or with `--merge` join two directories; missing directories are made, and what
@@ -51,8 +55,8 @@ impl Tool for Args {
             ALREADY_EXISTS,
             DIRECTORY_NOT_EMPTY,
             CROSS_DEVICE,
-            ragmaker_files::IS_A_DIRECTORY,
-            ragmaker_files::NOT_A_DIRECTORY,
+            IS_A_DIRECTORY,
+            NOT_A_DIRECTORY,
             ragmaker_files::PATH_NOT_WRITABLE,
         ],
         ragmaker_files::PATH_ERRORS,
@@ -63,36 +67,131 @@ impl Tool for Args {
         let source = roots.entry_to_write(&self.source_path)?;
         let is_directory = source.is_directory()?;
         let destination = roots.entry_to_write(&self.destination_path)?;
-        let there = destination.path().symlink_metadata();
+        let (from, to) = (source.path(), destination.path());
+        if to == from || (is_directory && to.starts_with(&from)) {
+            let is = if to == from { "is the source itself" } else { "is inside the source" };
+            return Err(ARGUMENT_ERROR
+                .error(format!("--destination-path {} {is}", to.display()))
+                .remedy("Choose a --destination-path outside the source.")
+                .detail("argument", "--destination-path"));
+        }
+        let there = to.symlink_metadata();
         if self.merge && there.is_ok() {
             let merged = source.merge_into(&destination, self.overwrite)?;
             return Ok(Answer {
-                source_path: lossy_text(source.path()).0,
-                destination_path: lossy_text(destination.path()).0,
+                source_path: lossy_text(from).0,
+                destination_path: lossy_text(to).0,
                 replaced: merged.replaced > 0,
                 moved: merged.moved,
             });
         }
-        if !self.overwrite && there.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
-            let inside = destination.path().join(source.path().file_name().unwrap_or_default());
-            return Err(ALREADY_EXISTS
-                .error(format!("{} is a directory", destination.path().display()))
-                .remedy(format!(
-                    "To move into it, use --destination-path {}{}.",
-                    inside.display(),
-                    if is_directory { "; to join the two directories, --merge" } else { "" }
-                ))
-                .detail("path", destination.path().to_string_lossy()));
+        if let Ok(there) = &there {
+            check_kinds(&from, is_directory, &to, there.is_dir(), self.overwrite)?;
         }
         source.move_to(&destination, self.overwrite).map_err(|error| {
             let remedy = "Choose another --destination-path, or replace what is there with --overwrite.";
             error.remedy_for(ALREADY_EXISTS, remedy)
         })?;
         Ok(Answer {
-            source_path: lossy_text(source.path()).0,
-            destination_path: lossy_text(destination.path()).0,
+            source_path: lossy_text(from).0,
+            destination_path: lossy_text(to).0,
             replaced: there.is_ok(),
             moved: 1,
         })
+    }
+}
+
+/// Refuses to replace what is at `to`, if the kinds of both entries forbid it.
+fn check_kinds(from: &Path, is_directory: bool, to: &Path, onto_directory: bool, overwrite: bool) -> Result<(), Error> {
+    let error = match (is_directory, onto_directory) {
+        (_, true) if !overwrite => ALREADY_EXISTS.error(format!("{} is a directory", to.display())),
+        (false, true) => IS_A_DIRECTORY.error(format!("{} is a directory: a file cannot replace it", to.display())),
+        (true, false) if overwrite => NOT_A_DIRECTORY
+            .error(format!("{} is not a directory: a directory cannot replace it", to.display()))
+            .remedy("Choose another --destination-path, or delete what is there first."),
+        _ => return Ok(()),
+    };
+    let error = error.detail("path", to.to_string_lossy());
+    if !onto_directory {
+        return Err(error);
+    }
+    let inside = to.join(from.file_name().unwrap_or_default());
+    let merge = if is_directory { "; to join the two directories, --merge" } else { "" };
+    Err(error.remedy(format!("To move into it, use --destination-path {}{merge}.", inside.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// The result of a move of `from` to `to` in the project `root`.
+    fn run(root: &Path, from: &str, to: &str, flags: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let words = [&["--source-path", from, "--destination-path", to], flags].concat();
+        Args::from_args(&["move"], &words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    #[test]
+    fn nothing_is_moved_onto_or_into_itself() {
+        let (_holder, root) = folder("project");
+        write(&root, "dir/f", "f");
+        for (from, to, is) in [
+            ("dir", "dir", "is the source itself"),
+            ("dir/f", "./dir/f", "is the source itself"),
+            ("dir", "dir/new", "is inside the source"),
+            ("dir", "dir/f", "is inside the source"),
+        ] {
+            for flags in [&[][..], &["--overwrite"], &["--merge"]] {
+                let error = run(&root, from, to, flags).err().unwrap();
+                assert!(error.is(ARGUMENT_ERROR) && error.message().ends_with(is), "{from} {to} {flags:?}: {error}");
+            }
+        }
+        assert_eq!(fs::read(root.join("dir/f")).unwrap(), b"f");
+        // A name that begins like the source is another one.
+        run(&root, "dir", "dir-2/dir", &[]).unwrap();
+    }
+
+    #[test]
+    fn a_file_and_a_directory_do_not_replace_each_other() {
+        let (_holder, root) = folder("project");
+        write(&root, "f", "");
+        fs::create_dir(root.join("empty")).unwrap();
+        for (from, to, code, remedy) in [
+            ("f", "empty", IS_A_DIRECTORY, "/empty/f."),
+            ("empty", "f", NOT_A_DIRECTORY, "delete what is there first."),
+        ] {
+            let error = run(&root, from, to, &["--overwrite"]).err().unwrap();
+            assert!(error.is(code) && error.remediation().ends_with(remedy), "{from} {to}: {error}");
+            assert_eq!(error.details()["path"], root.join(to).to_str().unwrap());
+        }
+        assert!(root.join("f").is_file() && root.join("empty").is_dir());
+    }
+
+    #[test]
+    fn an_empty_directory_is_replaced_by_a_directory() {
+        let (_holder, root) = folder("project");
+        write(&root, "full/f", "");
+        fs::create_dir(root.join("empty")).unwrap();
+        let answer = run(&root, "full", "empty", &["--overwrite"]).unwrap();
+        assert!(answer.replaced && answer.moved == 1 && root.join("empty/f").is_file());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_nowhere_is_kept_or_replaced() {
+        let (_holder, root) = folder("project");
+        write(&root, "f", "new");
+        std::os::unix::fs::symlink("nowhere", root.join("link")).unwrap();
+        for flags in [&[][..], &["--merge"]] {
+            assert!(run(&root, "f", "link", flags).is_err(), "{flags:?}");
+        }
+        assert!(run(&root, "f", "link", &["--overwrite"]).unwrap().replaced);
+        assert_eq!(fs::read(root.join("link")).unwrap(), b"new");
+        assert!(!root.join("nowhere").exists());
     }
 }
