@@ -106,9 +106,13 @@ impl Tool for Args {
             .line_terminator(Some(b'\n'))
             .build(&self.pattern)
             .map_err(|error| {
+                let remedy = match error.kind() {
+                    grep_regex::ErrorKind::NotAllowed(_) => "A match is within one line: search for a part of it.",
+                    _ => "Escape special characters, or use --fixed.",
+                };
                 ARGUMENT_ERROR
                     .error(format!("--pattern cannot be {:?}: {error}", self.pattern))
-                    .remedy("Escape special characters, or use --fixed.")
+                    .remedy(remedy)
                     .detail("argument", "--pattern")
             })?;
         // Enough for any answer; further matches are only counted.
@@ -159,5 +163,85 @@ impl Tool for Args {
         };
         let page = Budget::for_frame(&answer).page_of(found.matches, found.total, self.offset, self.limit, Some)?;
         Ok(Answer { matches: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use ragmaker_files::PATH_IGNORED;
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::{HostOptions, OFFSET_BEYOND_END};
+
+    use super::*;
+
+    /// The answer in the project `root`, or the error.
+    fn run(root: &Path, words: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args::from_args(&["search"], words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    #[test]
+    fn a_page_has_the_total_of_all_matches() {
+        let (_holder, root) = folder("project");
+        write(&root, "a", "x 1\nx 2\n");
+        write(&root, "b", "x 3\n");
+        let words = ["--pattern", "x", "--limit", "1", "--offset"];
+        let [middle, last] = ["1", "2"].map(|offset| run(&root, &[&words[..], &[offset]].concat()).unwrap());
+        assert_eq!((middle.matches[0].line, middle.total, middle.files_searched), (2, 3, 2));
+        assert_eq!((middle.next, middle.truncated), (Some(Next { offset: 2 }), true));
+        assert!(last.matches[0].path.ends_with('b') && last.matches.len() == 1);
+        assert_eq!((last.next, last.truncated), (None, false));
+        let beyond = run(&root, &[&words[..], &["3"]].concat()).err().unwrap();
+        assert!(beyond.is(OFFSET_BEYOND_END) && beyond.details()["total"] == 3, "{beyond}");
+    }
+
+    #[test]
+    fn an_error_says_how_much_was_searched() {
+        let (_holder, root) = folder("project");
+        write(&root, "sub/a", "text");
+        write(&root, "b", "");
+        for (path, searched) in [("sub", "1 file"), (".", "2 files"), ("b", "1 file")] {
+            let error = run(&root, &["--pattern", "x{2}", "--path", path]).err().unwrap();
+            let message = format!("\"x{{2}}\" matches no line of {searched} in ");
+            assert!(error.is(NO_MATCHES) && error.message().starts_with(&message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_is_refused_with_a_way_out() {
+        let (_holder, root) = folder("project");
+        // A match is within a line, so --fixed does not help.
+        for (words, remedy) in [
+            (&["a\nb"][..], "one line"),
+            (&["a\nb", "--fixed"], "one line"),
+            (&[r"a\nb"], "one line"),
+            (&["a("], "--fixed"),
+        ] {
+            let error = run(&root, &[&["--pattern"], words].concat()).err().unwrap();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--pattern", "{error}");
+            assert!(error.remediation().contains(remedy), "{words:?}: {}", error.remediation());
+        }
+    }
+
+    #[test]
+    fn a_named_file_is_searched_if_it_is_text_and_not_ignored() {
+        let (_holder, root) = folder("project");
+        write(&root, ".gitignore", "*.log\n");
+        write(&root, "a.log", "needle");
+        write(&root, "program", [&b"\x7fELF"[..], &[0; 60]].concat());
+        let words = ["--pattern", "needle", "--path", "a.log"];
+        assert!(run(&root, &words).err().unwrap().is(PATH_IGNORED));
+        assert_eq!(run(&root, &[&words[..], &["--no-ignore"]].concat()).unwrap().total, 1);
+        assert!(run(&root, &["--pattern", "ELF", "--path", "program"]).err().unwrap().is(NOT_TEXT));
+    }
+
+    #[test]
+    fn hidden_files_are_searched_on_request() {
+        let (_holder, root) = folder("project");
+        write(&root, ".hidden/a", "needle");
+        assert_eq!(run(&root, &["--pattern", "needle"]).err().unwrap().details()["files_searched"], 0);
+        assert_eq!(run(&root, &["--pattern", "needle", "--hidden"]).unwrap().total, 1);
     }
 }
