@@ -132,3 +132,75 @@ impl Tool for Args {
         Ok(Answer { paths: page.items, lossy_paths, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::File, path::Path, time::Duration};
+
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::{HostOptions, OFFSET_BEYOND_END};
+
+    use super::*;
+
+    /// The answer in the project `root`, or the error.
+    fn run(root: &Path, words: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args::from_args(&["find"], words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    /// The names of the files, relative to `root`.
+    fn names(root: &Path, words: &[&str]) -> Vec<String> {
+        let paths = run(root, words).unwrap().paths;
+        paths.iter().map(|path| Path::new(path).strip_prefix(root).unwrap().to_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn files_of_one_time_are_sorted_by_path() {
+        let (_holder, root) = folder("project");
+        for (name, seconds) in [("a/z", 1), ("b", 1), ("a-a", 1), ("c", 2)] {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            File::open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
+        }
+        assert_eq!(names(&root, &["--glob", "*"]), ["c", "a/z", "a-a", "b"]);
+        assert_eq!(names(&root, &["--glob", "*", "--sort", "name"]), ["a/z", "a-a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_page_starts_where_the_last_one_ended() {
+        let (_holder, root) = folder("project");
+        for name in ["a", "b", "c"] {
+            write(&root, name, "");
+        }
+        let words = ["--glob", "*", "--sort", "name", "--limit", "1", "--offset"];
+        assert_eq!(names(&root, &[&words[..], &["1"]].concat()), ["b"]);
+        let [page, last] = ["1", "2"].map(|offset| run(&root, &[&words[..], &[offset]].concat()).unwrap());
+        assert_eq!((page.total, page.truncated, page.next), (3, true, Some(Next { offset: 2 })));
+        assert_eq!((last.paths.len(), last.truncated, last.next), (1, false, None));
+        assert!(run(&root, &[&words[..], &["3"]].concat()).err().unwrap().is(OFFSET_BEYOND_END));
+    }
+
+    #[test]
+    fn a_glob_without_files_is_an_error_that_names_both() {
+        let (_holder, root) = folder("project");
+        write(&root, "sub/a.md", "");
+        // A directory is not a file.
+        let error = run(&root, &["--glob", "su*"]).err().unwrap();
+        assert!(error.is(NO_FILES) && error.message().ends_with("matches \"su*\""), "{error}");
+        assert_eq!(error.details()["path"], root.to_str().unwrap());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn only_paths_of_the_page_are_listed_as_not_utf_8() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+        let (_holder, root) = folder("project");
+        for name in [&b"a\xFF"[..], b"b", b"c\xFF"] {
+            std::fs::write(root.join(OsStr::from_bytes(name)), "").unwrap();
+        }
+        let page = |limit| run(&root, &["--glob", "*", "--sort", "name", "--limit", limit]).unwrap();
+        let first = page("2");
+        assert_eq!(first.lossy_paths, [first.paths[0].as_str()]);
+        assert!(first.lossy_paths[0].ends_with("a\u{fffd}"), "{:?}", first.lossy_paths);
+        assert_eq!(page("3").lossy_paths.len(), 2);
+    }
+}

@@ -145,3 +145,80 @@ impl Tool for Args {
         Ok(Answer { entries: page.items, truncated: page.next.is_some(), next: page.next, ..answer })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs::File, path::Path, time::Duration};
+
+    use ragmaker_files::PATH_IGNORED;
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::{HostOptions, OFFSET_BEYOND_END};
+
+    use super::*;
+
+    /// The answer in the project `root`, or the error.
+    fn run(root: &Path, words: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args::from_args(&["list"], words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    /// The names of the entries.
+    fn names(root: &Path, words: &[&str]) -> Vec<String> {
+        run(root, words).unwrap().entries.into_iter().map(|entry| entry.name).collect()
+    }
+
+    #[test]
+    fn the_largest_file_is_first_and_directories_are_last() {
+        let (_holder, root) = folder("project");
+        for (name, size) in [("a", 0), ("big", 9), ("dir/large", 99), ("c", 3), ("b", 3)] {
+            write(&root, name, "x".repeat(size));
+        }
+        assert_eq!(names(&root, &["--sort", "size"]), ["big", "b", "c", "a", "dir"]);
+        assert_eq!(names(&root, &["--sort", "size", "--depth", "2"])[0], "dir/large");
+    }
+
+    #[test]
+    fn the_latest_is_first_and_equal_times_are_sorted_by_name() {
+        let (_holder, root) = folder("project");
+        for (name, seconds) in [("old", 1), ("b", 2), ("a", 2), ("new", 3)] {
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            File::open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
+        }
+        assert_eq!(names(&root, &["--sort", "modified"]), ["new", "a", "b", "old"]);
+        let entries = run(&root, &["--sort", "modified"]).unwrap().entries;
+        assert_eq!(entries[0].modified.as_deref(), Some("1970-01-01T00:00:03Z"));
+    }
+
+    #[test]
+    fn a_directory_is_followed_by_its_own_entries() {
+        let (_holder, root) = folder("project");
+        for name in ["a/c", "a-b", "a/d/e"] {
+            write(&root, name, "");
+        }
+        assert_eq!(names(&root, &["--depth", "2"]), ["a", "a/c", "a/d", "a-b"]);
+    }
+
+    #[test]
+    fn an_ignored_directory_is_listed_on_request_alone() {
+        let (_holder, root) = folder("project");
+        write(&root, ".gitignore", "out/\n");
+        write(&root, "out/.a", "");
+        let error = run(&root, &["--path", "out"]).err().unwrap();
+        assert!(error.is(PATH_IGNORED) && error.remediation().contains("--all"), "{error}");
+        assert_eq!(names(&root, &["--path", "out", "--all"]), [".a"]);
+    }
+
+    #[test]
+    fn a_page_starts_where_the_last_one_ended() {
+        let (_holder, root) = folder("project");
+        for name in ["a", "b", "c"] {
+            write(&root, name, "");
+        }
+        let page = run(&root, &["--offset", "1", "--limit", "1"]).unwrap();
+        assert_eq!((page.entries[0].name.as_str(), page.total, page.truncated), ("b", 3, true));
+        assert_eq!(page.next, Some(Next { offset: 2 }));
+        let last = run(&root, &["--offset", "2", "--limit", "1"]).unwrap();
+        assert_eq!((last.entries[0].name.as_str(), last.next, last.truncated), ("c", None, false));
+        assert!(run(&root, &["--offset", "3"]).err().unwrap().is(OFFSET_BEYOND_END));
+    }
+}

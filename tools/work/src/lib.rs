@@ -152,3 +152,70 @@ fn longest_prefix(updated: Vec<&'static str>, mut work: Work) -> Answer {
 
 /// The size of a text's frame: its name, quotes, and the mark of its end.
 const OVERHEAD: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// The answer in a new project, or the error.
+    fn run(words: &[&str]) -> Result<Answer, Error> {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args::from_args(&["work"], words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    #[test]
+    fn each_argument_sets_the_field_of_its_own_name() {
+        let fields: Vec<_> = Work::default().texts().into_iter().map(|(name, _)| name).collect();
+        let words: Vec<_> = fields.iter().map(|name| (format!("--{}", name.replace('_', "-")), *name)).collect();
+        let words: Vec<_> = words.iter().flat_map(|(flag, text)| [flag.as_str(), text]).collect();
+        let answer = run(&words).unwrap();
+        assert_eq!(answer.updated, fields);
+        let set = serde_json::to_value(&answer.work).unwrap();
+        assert_eq!(set, fields.iter().map(|name| ((*name).to_owned(), Value::from(*name))).collect::<Value>());
+        assert!(!answer.truncated);
+    }
+
+    #[test]
+    fn a_call_without_an_update_is_refused() {
+        assert!(run(&[]).err().unwrap().is(ARGUMENT_ERROR));
+        // A text that clears is one.
+        assert_eq!(run(&["--memos", ""]).unwrap().updated, ["memos"]);
+        assert_eq!(run(&["--todo-list", ""]).unwrap().updated, ["todo_list"]);
+    }
+
+    /// The answer for texts of these lengths, and the length of each text in it.
+    fn shown(lengths: &[(&str, usize)]) -> (Answer, Vec<usize>) {
+        let mut work = Work::default();
+        for (name, length) in lengths {
+            *work.text_mut(name).unwrap() = "x".repeat(*length);
+        }
+        let mut answer = longest_prefix(vec![], work);
+        let shown = lengths.iter().map(|(name, _)| answer.work.text_mut(name).unwrap().chars().count()).collect();
+        (answer, shown)
+    }
+
+    #[test]
+    fn short_texts_leave_their_share_to_long_ones() {
+        let long = [("work_plan", 20_000), ("memos", 20_000)];
+        let (answer, equal) = shown(&long);
+        assert!(answer.truncated && equal[0] == equal[1] && equal[0] > 10_000, "{equal:?}");
+        let (answer, with_short) = shown(&[long[0], ("next_steps", 8_000), long[1]]);
+        assert_eq!((with_short[1], with_short[0]), (8_000, with_short[2]));
+        // The short text costs each of the long ones half of its own size.
+        assert!((4_000..4_100).contains(&(equal[0] - with_short[0])), "{equal:?} {with_short:?}");
+        assert!(!answer.work.next_steps.ends_with('…') && answer.work.memos.ends_with('…'));
+        let (_, alone) = shown(&[("memos", 30_000)]);
+        assert!(alone[0] > 25_000, "{alone:?}");
+    }
+
+    #[test]
+    fn texts_that_fit_are_whole() {
+        let (answer, lengths) = shown(&[("work_plan", 12_000), ("memos", 12_000), ("work_rules", 0)]);
+        assert_eq!((lengths, answer.truncated), (vec![12_000, 12_000, 0], false));
+    }
+}

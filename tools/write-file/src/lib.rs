@@ -114,3 +114,50 @@ fn standard_input() -> Result<String, Error> {
     }
     Ok(content)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// The answer in the project `root`, or the error.
+    fn run(root: &Path, words: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args::from_args(&["write"], words).unwrap().run(&Invocation { host, ..Invocation::default() })
+    }
+
+    #[test]
+    fn an_answer_describes_the_whole_file() {
+        for (old, words, new, newline) in [
+            // What is added has the newlines of the file.
+            (Some("a\r\nb\r\n"), &["--content", "c\nd\n", "--append"][..], "a\r\nb\r\nc\r\nd\r\n", "crlf"),
+            (Some("a\r\n"), &["--content", "one line"], "one line\r\n", "crlf"),
+            (Some("no end"), &["--content", "more\r\n", "--append"], "no endmore\r\n", "crlf"),
+            (Some(""), &["--content", "潮\n", "--append"], "潮\n", "lf"),
+            (Some("a\n"), &["--content", ""], "", "none"),
+            (None, &["--content", "a\r\nb\n", "--append"], "a\r\nb\n", "mixed"),
+            (None, &["--content", "a", "--create-only"], "a", "none"),
+        ] {
+            let (_holder, root) = folder("project");
+            if let Some(old) = old {
+                write(&root, "f", old);
+            }
+            let answer = run(&root, &[&["--path", "f"], words].concat()).unwrap();
+            assert_eq!(fs::read_to_string(root.join("f")).unwrap(), new, "{old:?} {words:?}");
+            assert_eq!((answer.bytes, answer.newline), (new.len(), newline), "{old:?} {words:?}");
+            assert_eq!(answer.created, old.is_none(), "{old:?} {words:?}");
+        }
+    }
+
+    #[test]
+    fn a_new_file_is_not_appended_to() {
+        let (_holder, root) = folder("project");
+        let error = run(&root, &["--path", "f", "--content", "a", "--append", "--create-only"]).err().unwrap();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--append", "{error}");
+        assert!(!root.join("f").exists());
+    }
+}
