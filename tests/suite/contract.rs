@@ -343,16 +343,10 @@ fn lists_are_paged_alike() {
             for argument in &members {
                 assert!(entry.arguments.contains_key(*argument), "{name}: {argument}");
             }
-            // `read_file` continues by the arguments that requested the lines, which may be others than `offset`, and a
-            // long image by `as`.
-            let other_forms = ["start_line", "end_line", "tail", "as"];
-            let is_known = |member: &&&String| {
-                ["offset", "column_offset"].contains(&member.as_str())
-                    || is_uncounted && other_forms.contains(&member.as_str())
-            };
-            assert!(members.iter().all(|member| is_known(&member)), "{name}: {members:?}");
-            let first_required = &output["next"]["required"][0];
-            assert!(members.contains(&&"offset".into()) && (is_uncounted || first_required == "offset"), "{name}");
+            let is_known = |member: &&String| ["offset", "column_offset"].contains(&member.as_str());
+            assert!(members.iter().all(is_known), "{name}: {members:?}");
+            assert_eq!(output["next"]["required"], json!(members), "{name}");
+            assert!(members.contains(&&"offset".into()), "{name}");
         }
         if let Some(offset) = entry.arguments.get("offset") {
             assert!(output["next"].is_object() && offset["minimum"] == 0, "{name}");

@@ -3,11 +3,11 @@
 use std::{cell::Cell, io, rc::Rc};
 
 use ragmaker_text::{ByteSource, Chunks, Decode};
-use ragmaker_tool::{Caller, JsonSchema};
+use ragmaker_tool::{JsonSchema, NextWithin};
 use serde::{Serialize, Serializer, ser};
 use sha2::{Digest, Sha256};
 
-use crate::{OutputForm, base64::Base64};
+use crate::base64::Base64;
 
 /// The largest file of which a checksum is taken.
 const MAX_CHECKED: u64 = 16 << 20;
@@ -46,10 +46,10 @@ pub struct Answer {
     pub total: Option<u64>,
     /// The first and the last line returned, counted from 1; null if they were not counted.
     pub range: Option<Range>,
-    /// Whether lines remain after the returned ones.
+    /// Whether requested lines remain after the returned ones, or the bytes of an image are too long for an answer.
     pub truncated: bool,
     /// The arguments for the next page; null on the last page.
-    pub next: Option<NextLines>,
+    pub next: Option<NextWithin>,
     /// The position of this page in the file, in words.
     pub message: String,
     /// The size of the file in bytes.
@@ -101,7 +101,7 @@ impl Answer {
             total: Some(u64::MAX),
             range: Some(Range { start_line: u64::MAX, end_line: u64::MAX }),
             truncated: true,
-            next: Some(NextLines::WIDEST),
+            next: Some(NextWithin::WIDEST),
             message: "x".repeat(300),
             size: u64::MAX,
             modified: answer.modified.clone(),
@@ -172,60 +172,6 @@ pub struct Range {
     pub start_line: u64,
     /// The last line.
     pub end_line: u64,
-}
-
-/// The arguments that continue, of those that requested the lines: `offset`, `start_line` or `tail`. It differs from
-/// [`ragmaker_tool::NextWithin`], whose `offset` cannot be combined with the others.
-#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema, PartialEq, Eq)]
-pub struct NextLines {
-    /// The number of lines to skip.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    /// The first line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub start_line: Option<u64>,
-    /// The last line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub end_line: Option<u64>,
-    /// The number of lines from the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tail: Option<u64>,
-    /// The number of characters of the first line to skip; omitted where it stays 0.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub column_offset: Option<u64>,
-    /// The form of bytes that are too long for an answer without it.
-    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
-    pub shown_as: Option<OutputForm>,
-}
-
-impl NextLines {
-    /// The value with the longest printed form, for measuring a frame.
-    pub(crate) const WIDEST: Self = Self {
-        offset: None,
-        start_line: Some(u64::MAX),
-        end_line: Some(u64::MAX),
-        tail: None,
-        column_offset: Some(u64::MAX),
-        shown_as: None,
-    };
-
-    /// The arguments for lines, as `caller` writes them.
-    pub(crate) fn spelled(self, caller: Caller) -> String {
-        let Self { offset, start_line, end_line, tail, column_offset, shown_as: _ } = self;
-        let arguments = [
-            ("offset", offset),
-            ("start_line", start_line),
-            ("end_line", end_line),
-            ("tail", tail),
-            ("column_offset", column_offset),
-        ];
-        let argument = |(name, value): (&str, u64)| match caller {
-            Caller::Person => format!("--{} {value}", name.replace('_', "-")),
-            Caller::Model => format!("{name} {value}"),
-        };
-        let given = arguments.into_iter().filter_map(|(name, value)| Some(argument((name, value?))));
-        given.collect::<Vec<_>>().join(" ")
-    }
 }
 
 /// Text in memory, or text that is read during printing.

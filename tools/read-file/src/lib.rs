@@ -26,7 +26,7 @@ mod page;
 mod requested_part;
 mod text;
 
-pub use answer::{Answer, Content, Data, FileKind, Lossy, NextLines, Range, Stream};
+pub use answer::{Answer, Content, Data, FileKind, Lossy, Range, Stream};
 
 use decoded::{Decoded, encoding_of};
 use requested_part::RequestedPart;
@@ -55,18 +55,18 @@ pub struct Args {
     #[argh(option)]
     pub path: String,
     /// number of lines to skip
-    #[argh(option)]
-    pub offset: Option<Offset>,
+    #[argh(option, default = "Offset::new(0)")]
+    pub offset: Offset,
     /// maximum number of lines (default: as many as fit)
     #[argh(option)]
     pub limit: Option<Limit>,
     /// number of characters of the first line to skip (from `next`)
     #[argh(option, default = "Offset::new(0)")]
     pub column_offset: Offset,
-    /// first line to return, counted from 1, instead of --offset
+    /// first line to return, counted from 1
     #[argh(option)]
     pub start_line: Option<Bounded<1, { u64::MAX }>>,
-    /// last line to return, counted from 1, instead of --limit
+    /// last line to return, counted from 1
     #[argh(option)]
     pub end_line: Option<Bounded<1, { u64::MAX }>>,
     /// number of lines to return from the end

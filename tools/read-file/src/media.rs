@@ -6,10 +6,7 @@ use imagesize::ImageType;
 use ragmaker_text::{ByteSource, NOT_TEXT, Prior, SAMPLE, Text};
 use ragmaker_tool::{Budget, Error};
 
-use crate::{
-    OutputForm,
-    answer::{Answer, Data, FileKind, NextLines},
-};
+use crate::answer::{Answer, Data, FileKind};
 
 /// The media type by the first bytes of a file.
 struct Media {
@@ -37,7 +34,7 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
     let message = if fits {
         format!("{}{what}: all of it.", media.mime_type)
     } else {
-        format!("{}{what}. It takes {printed} characters: continue with --as base64.", media.mime_type)
+        format!("{}{what}. Its bytes take {printed} characters: set --as to base64 to get them.", media.mime_type)
     };
     Ok(Answer {
         data: fits.then_some(Data(source)),
@@ -46,7 +43,6 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
         width: media.size.map(|size| size.width),
         height: media.size.map(|size| size.height),
         truncated: !fits,
-        next: (!fits).then(|| NextLines { shown_as: Some(OutputForm::Base64), ..NextLines::default() }),
         message,
         ..answer
     })

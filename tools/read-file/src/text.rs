@@ -8,13 +8,13 @@ use ragmaker_text::{
     lines::{Lines, Span},
     sniff, sniff_within,
 };
-use ragmaker_tool::{Budget, Error, OFFSET_BEYOND_END, beyond_end};
+use ragmaker_tool::{Budget, Error, NextWithin, OFFSET_BEYOND_END, beyond_end};
 
 use crate::{
-    answer::{Answer, Content, FileKind, Lossy, NextLines, Range, Stream},
+    answer::{Answer, Content, FileKind, Lossy, Range, Stream},
     decoded::Decoded,
     page::TextPage,
-    requested_part::{self, RequestedPart},
+    requested_part::RequestedPart,
 };
 
 /// Lines are counted in files up to this size (256 MiB); a larger one is read only as far as needed.
@@ -165,11 +165,24 @@ impl DecodedText {
     /// The number of lines and the span of the requested ones.
     fn find(&self, wanted: &RequestedPart) -> io::Result<(Option<u64>, Span)> {
         let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
-        match wanted.lines {
-            requested_part::Lines::From { offset, limit, .. } => lines.from_start(offset, limit, COUNT_UP_TO),
-            requested_part::Lines::Tail(count) => {
-                lines.from_end(count, COUNT_UP_TO).map(|span| (Some(span.start), span))
-            }
+        let Some(tail) = wanted.tail else {
+            return lines.from_start(wanted.skip, wanted.lines_after(wanted.skip), COUNT_UP_TO);
+        };
+        if (RequestedPart { tail: None, column: 0, ..*wanted }).is_all() {
+            return lines.from_end(tail, COUNT_UP_TO).map(|span| (Some(span.start), span));
+        }
+        // Lines from the end and lines from the start can be compared only by their numbers.
+        let before = lines.from_end(tail, u64::MAX)?.before.unwrap_or_default();
+        let skip = wanted.skip.max(before);
+        lines.from_start(skip, wanted.lines_after(skip), u64::MAX)
+    }
+
+    /// The number of lines before `span`. Those before a tail of a large file are counted only for this.
+    fn lines_before(&self, span: &Span, tail: Option<u64>) -> io::Result<u64> {
+        let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
+        match (span.before, tail) {
+            (None, Some(tail)) => Ok(lines.from_end(tail, u64::MAX)?.before.unwrap_or_default()),
+            (before, _) => Ok(before.unwrap_or_default()),
         }
     }
 
@@ -201,15 +214,11 @@ impl DecodedText {
         };
         let lossy = Lossy::new(self.lossy);
         let size = self.source.size();
-        let limit = match wanted.lines {
-            requested_part::Lines::From { limit, .. } => limit,
-            requested_part::Lines::Tail(_) => None,
-        };
         let first = span.before;
-        let (content, shown, next) = if let Some(limit) = limit {
-            let offset = first.unwrap_or_default();
-            let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(offset)));
-            let next = (span.end < size).then(|| wanted.next(shown, span.total, None));
+        let (content, shown, next) = if let Some(limit) = wanted.lines_after(first.unwrap_or_default()) {
+            let before = first.unwrap_or_default();
+            let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(before)));
+            let is_left = span.end < size && wanted.end.is_none_or(|end| before + shown < end);
             let stream = Stream {
                 source: self.source,
                 decoder: self.decoder,
@@ -218,7 +227,7 @@ impl DecodedText {
                 skip: wanted.column,
                 lossy: lossy.clone(),
             };
-            (Content::Stream(stream), shown, next)
+            (Content::Stream(stream), shown, is_left.then(|| wanted.next(before, shown, None)))
         } else {
             let mut chunks = Chunks::new(&self.source, start, span.end, wanted.column, (self.decoder)());
             let frame = Answer { content: Some(Content::Page(String::new())), ..Answer::widest(&answer) };
@@ -228,7 +237,8 @@ impl DecodedText {
             let open = !page.text.is_empty() && !page.text.ends_with('\n');
             let shown = ended + u64::from(open);
             let within = open.then(|| page.text.rsplit('\n').next().unwrap_or_default().chars().count() as u64);
-            let next = page.cut.then(|| wanted.next(shown, span.total, within));
+            let next =
+                if page.cut { Some(wanted.next(self.lines_before(span, wanted.tail)?, shown, within)) } else { None };
             (Content::Page(page.text), shown, next)
         };
         let range =
@@ -267,21 +277,20 @@ fn message(
     range: Option<Range>,
     shown: u64,
     total: Option<u64>,
-    next: Option<NextLines>,
+    next: Option<NextWithin>,
 ) -> String {
-    let total = total.map_or_else(String::new, |total| format!(" of {total}"));
+    let of_total = total.map_or_else(String::new, |total| format!(" of {total}"));
     let lines = match range {
         _ if shown == 0 => return "There are no lines here.".to_owned(),
         None => format!("{shown} lines near the end"),
-        Some(Range { start_line, end_line }) if start_line == end_line => format!("Line {start_line}{total}"),
-        Some(Range { start_line, end_line }) => format!("Lines {start_line}-{end_line}{total}"),
+        Some(Range { start_line, end_line }) if start_line == end_line => format!("Line {start_line}{of_total}"),
+        Some(Range { start_line, end_line }) => format!("Lines {start_line}-{end_line}{of_total}"),
     };
-    match next {
-        None if range.is_some_and(|range| range.start_line == 1) => format!("{lines}: end of file."),
-        None => format!("{lines}: the last page."),
-        Some(next) => {
-            format!("{lines}. Continue with {}.", next.spelled(wanted.caller))
-        }
+    match (next, range) {
+        (Some(next), _) => format!("{lines}. Continue with {}.", wanted.spelled(next)),
+        (None, Some(Range { end_line, .. })) if total != Some(end_line) => format!("{lines}: all that were requested."),
+        (None, Some(Range { start_line: 1, .. })) => format!("{lines}: end of file."),
+        (None, _) => format!("{lines}: the last page."),
     }
 }
 
@@ -290,12 +299,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::requested_part::{LineArguments, Lines as RequestedLines};
 
-    /// Lines from `offset` on, as a model asks for them.
-    fn from(offset: u64, limit: Option<u64>, column: u64) -> RequestedPart {
-        let lines = RequestedLines::From { offset, limit, arguments: LineArguments::Offset };
-        RequestedPart { lines, column, caller: ragmaker_tool::Caller::Model }
+    /// Lines from `skip` on, as a model asks for them.
+    fn from(skip: u64, limit: Option<u64>, column: u64) -> RequestedPart {
+        RequestedPart { skip, limit, column, end: None, tail: None, caller: ragmaker_tool::Caller::Model }
     }
 
     /// The answer for bytes, as JSON; `None` if they are not text in a Unicode encoding.
@@ -322,8 +329,39 @@ mod tests {
                 (&"crlf".into(), &"UTF-8".into(), &false.into())
             );
         }
-        let wanted = RequestedPart { lines: RequestedLines::Tail(2), ..from(0, None, 0) };
-        assert_eq!(shown(text, None, &wanted).unwrap().unwrap()["content"], "two \u{6f6e}\r\nthree");
+    }
+
+    #[test]
+    fn a_tail_is_continued_and_limited_by_line_numbers() {
+        let text = b"one\ntwo\nthree\nfour\n";
+        let tail = |skip, limit| RequestedPart { tail: Some(3), ..from(skip, limit, 0) };
+        for (wanted, content, next) in [
+            (tail(0, None), "two\nthree\nfour\n", None),
+            (tail(0, Some(1)), "two\n", Some(2)),
+            (tail(2, Some(1)), "three\n", Some(3)),
+            (tail(3, None), "four\n", None),
+        ] {
+            let answer = shown(text, None, &wanted).unwrap().unwrap();
+            let offset = answer["next"]["offset"].as_u64();
+            assert_eq!((answer["content"].as_str().unwrap(), offset), (content, next), "{wanted:?}");
+            assert_eq!(answer["truncated"], next.is_some(), "{wanted:?}");
+        }
+        assert!(shown(text, None, &tail(4, None)).unwrap_err().is(OFFSET_BEYOND_END));
+    }
+
+    #[test]
+    fn the_lines_up_to_an_end_are_all_of_the_part() {
+        let text = b"one\ntwo\nthree\nfour\n";
+        let to_end = |end, limit| RequestedPart { end: Some(end), ..from(1, limit, 0) };
+        for (wanted, content, message) in [
+            (to_end(3, None), "two\nthree\n", "Lines 2-3 of 4: all that were requested."),
+            (to_end(3, Some(1)), "two\n", "Line 2 of 4. Continue with offset 2."),
+            (to_end(9, None), "two\nthree\nfour\n", "Lines 2-4 of 4: the last page."),
+        ] {
+            let answer = shown(text, None, &wanted).unwrap().unwrap();
+            assert_eq!((&answer["content"], &answer["message"]), (&content.into(), &message.into()), "{wanted:?}");
+            assert_eq!(answer["truncated"], message.contains("Continue"), "{wanted:?}");
+        }
     }
 
     #[test]

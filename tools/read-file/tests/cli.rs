@@ -14,8 +14,13 @@ const TOOL: &str = env!("CARGO_BIN_EXE_ragmaker-read-file");
 
 /// All that paging by `next` gives.
 fn pages(tree: &Tree, path: &str) -> (String, usize) {
+    pages_of(tree, json!({"path": path}))
+}
+
+/// All that paging by `next` gives, from a call with `arguments` on.
+fn pages_of(tree: &Tree, arguments: Value) -> (String, usize) {
     let (mut text, mut count) = (String::new(), 0);
-    let mut arguments = serde_json::Map::from_iter([("path".to_owned(), path.into())]);
+    let Value::Object(mut arguments) = arguments else { panic!("an object") };
     loop {
         let page = tree.run(&["--arguments", &Value::Object(arguments.clone()).to_string()]);
         text += page["content"].as_str().unwrap();
@@ -46,7 +51,10 @@ fn the_first_contract() {
 
     let page = tree.run(&["--path", text_of(&path), "--offset", "1", "--limit", "1"]);
     assert_eq!(page["content"], "two\n");
-    assert_eq!((&page["total"], &page["truncated"], &page["next"]), (&json!(3), &json!(true), &json!({"offset": 2})));
+    assert_eq!(
+        (&page["total"], &page["truncated"], &page["next"]),
+        (&json!(3), &json!(true), &json!({"offset": 2, "column_offset": 0}))
+    );
     assert_eq!(page["range"], json!({"start_line": 2, "end_line": 2}));
     assert_eq!(page["message"], "Line 2 of 3. Continue with --offset 2.");
 
@@ -232,25 +240,15 @@ fn lines_from_the_end_and_counted_from_one() {
     let tail = tree.run(&["--path", "log", "--tail", "2"]);
     assert_eq!(tail["content"], lines[8998..].concat());
     assert_eq!((&tail["range"], &tail["next"]), (&json!({"start_line": 8999, "end_line": 9000}), &Value::Null));
-    // A tail that is more than a page goes on where it stopped.
-    let (mut count, mut text) = (5000, String::new());
-    loop {
-        let page = tree.run(&["--path", "log", "--tail", &count.to_string()]);
-        text += page["content"].as_str().unwrap();
-        let Some(left) = page["next"]["tail"].as_u64() else { break };
-        count = left;
+    // A tail that is more than a page goes on where it stopped. As many as there are, where more are wanted.
+    for (count, from) in [(5000, 4000), (u64::MAX, 0)] {
+        let (text, pages) = pages_of(&tree, json!({"path": "log", "tail": count}));
+        assert!(text == lines[from..].concat() && pages > 3, "{count}");
     }
-    assert_eq!(text, lines[4000..].concat());
-    // As many as there are, where more are wanted; and it comes to an end.
-    let (mut count, mut text) = (u64::MAX, String::new());
-    loop {
-        let page = tree.run(&["--path", "log", "--tail", &count.to_string()]);
-        text += page["content"].as_str().unwrap();
-        let Some(left) = page["next"]["tail"].as_u64() else { break };
-        assert!(left < 9000);
-        count = left;
-    }
-    assert!(text == lines.concat());
+    let (text, pages) = pages_of(&tree, json!({"path": "log", "tail": 50, "limit": 20}));
+    assert_eq!((text, pages), (lines[8950..].concat(), 3));
+    let (text, _) = pages_of(&tree, json!({"path": "log", "start_line": 101}));
+    assert!(text == lines[100..].concat());
     let most = u64::MAX.to_string();
     let rest = tree.run(&["--path", "log", "--start-line", "8999", "--end-line", &most]);
     assert_eq!((&rest["content"], &rest["next"]), (&json!(lines[8998..].concat()), &Value::Null));
@@ -265,10 +263,12 @@ fn lines_from_the_end_and_counted_from_one() {
     assert_eq!(tree.error(&["--path", "log", "--start-line", &most, "--end-line", &most]).0, "OFFSET_BEYOND_END");
     let page = tree.run(&["--path", "log", "--start-line", "3", "--end-line", "4"]);
     assert_eq!(page["content"], lines[2..4].concat());
-    assert_eq!(page["next"], json!({"start_line": 5, "end_line": 6}));
+    assert_eq!((&page["truncated"], &page["next"]), (&json!(false), &Value::Null));
+    let (text, pages) = pages_of(&tree, json!({"path": "log", "start_line": 3, "end_line": 6, "limit": 3}));
+    assert_eq!((text, pages), (lines[2..6].concat(), 2));
     for bad in [
-        &["--offset", "1", "--start-line", "2"][..],
-        &["--tail", "1", "--limit", "2"],
+        &["--offset", "2", "--end-line", "2"][..],
+        &["--tail", "1", "--start-line", "2"],
         &["--start-line", "3", "--end-line", "2"],
         &["--start-line", "0"],
     ] {
@@ -291,10 +291,8 @@ fn binary_files_are_described() {
 
     tree.write("large.png", [PNG.to_vec(), vec![0; 40_000]].concat());
     let large = tree.run(&["--path", "large.png"]);
-    assert_eq!(
-        (&large["truncated"], &large["next"], &large["data"]),
-        (&json!(true), &json!({"as": "base64"}), &Value::Null)
-    );
+    assert_eq!((&large["truncated"], &large["next"], &large["data"]), (&json!(true), &Value::Null, &Value::Null));
+    assert!(large["message"].as_str().unwrap().ends_with("set --as to base64 to get them."), "{large}");
     let whole = tree.run(&["--path", "large.png", "--as", "base64"]);
     assert_eq!(whole["data"].as_str().unwrap().len(), (PNG.len() + 40_000).div_ceil(3) * 4);
 

@@ -65,7 +65,13 @@ fn every_way(text: &str, bytes: &[u8], encoding: Option<&str>, limit: u64) -> Re
     fs::write(&path, bytes).unwrap();
     let path = path.to_str().unwrap();
     let total = text.split_inclusive('\n').count();
-    for mut first in [json!({}), json!({"limit": limit}), json!({"end_line": limit}), json!({"tail": total})] {
+    for mut first in [
+        json!({}),
+        json!({"limit": limit}),
+        json!({"end_line": total + 1, "limit": limit}),
+        json!({"tail": total}),
+        json!({"tail": total + 1, "limit": limit}),
+    ] {
         first["encoding"] = encoding.into();
         prop_assert!(paged(path, first.clone()) == text, "{} {:?}", first, text);
     }
