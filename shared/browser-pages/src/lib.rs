@@ -43,7 +43,7 @@ impl ConvertedPage {
                 return Err(error);
             }
             let url = ragmaker_address::canonical(&page.url);
-            let (document, facts) = file::document(&page, &file)?;
+            let (document, facts) = file::document(&page.url, &file)?;
             let json = page.json_responses.take().map(|answers| json::documents(&answers, &url));
             return Ok(Self { page, url, html: String::new(), document, file: Some(facts), json });
         }
