@@ -8,6 +8,7 @@
 //! holds none of them in memory. The system removes the file when it is closed, also if the process is killed.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::{self, Write},
     sync::Arc,
@@ -117,9 +118,7 @@ impl Download<'_, '_> {
     fn refusal(&self, url: &Url, paused: &Value) -> Option<Error> {
         let allowed = ragmaker_address::check(url).and_then(|()| self.navigation.domains.check(url));
         let reached = self.navigation.loading.request_policy().map_or(Ok(()), |reach| reach.check(url, None));
-        let length = header(paused, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
-        let is_long = length.is_some_and(|length| length > MAX_BYTES);
-        allowed.and(reached).err().or_else(|| is_long.then(|| too_long(url)))
+        allowed.and(reached).err().or_else(|| is_announced_too_long(paused).then(|| too_long(url)))
     }
 
     /// Receives the body into a file.
@@ -133,14 +132,12 @@ impl Download<'_, '_> {
         let mut size = 0;
         loop {
             let part = self.command("IO.read", &json!({"handle": stream, "size": BLOCK}))?;
-            let data = part["data"].as_str().unwrap_or_default();
-            let decoded = (part["base64Encoded"] == true).then(|| STANDARD.decode(data).unwrap_or_default());
-            let bytes = decoded.as_deref().unwrap_or(data.as_bytes());
+            let bytes = bytes(&part);
             size += bytes.len() as u64;
             if size > MAX_BYTES {
                 return Err(too_long(url).into());
             }
-            file.write_all(bytes).map_err(not_kept)?;
+            file.write_all(&bytes).map_err(not_kept)?;
             if part["eof"] == true {
                 self.command("IO.close", &json!({"handle": stream}))?;
                 return Ok(file);
@@ -161,9 +158,50 @@ impl Download<'_, '_> {
     }
 }
 
+/// Whether a paused response says that its body is longer than a file may be. Its length may be unknown.
+fn is_announced_too_long(paused: &Value) -> bool {
+    let length = header(paused, "content-length").and_then(|length| length.trim().parse::<u64>().ok());
+    length.is_some_and(|length| length > MAX_BYTES)
+}
+
+/// The bytes in an answer of `IO.read`.
+fn bytes(part: &Value) -> Cow<'_, [u8]> {
+    let data = part["data"].as_str().unwrap_or_default();
+    if part["base64Encoded"] == true {
+        STANDARD.decode(data).unwrap_or_default().into()
+    } else {
+        data.as_bytes().into()
+    }
+}
+
 fn too_long(url: &Url) -> Error {
     FILE_TOO_LARGE
         .error(format!("the URL leads to a file of more than {MAX_BYTES} bytes"))
         .remedy("Skip this file, or load it with another program.")
         .detail("url", url.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_checked_before_the_file_is_received() {
+        let is_too_long = |name: &str, length: String| {
+            is_announced_too_long(&json!({"responseHeaders": [{"name": name, "value": length}]}))
+        };
+        assert!(!is_too_long("Content-Length", MAX_BYTES.to_string()));
+        assert!(is_too_long("content-length", format!(" {} ", MAX_BYTES + 1)));
+        for length in ["", "-1", "many"] {
+            assert!(!is_too_long("Content-Length", length.into()), "{length}");
+        }
+        assert!(!is_announced_too_long(&Value::Null));
+    }
+
+    #[test]
+    fn a_part_is_text_or_base64() {
+        assert_eq!(*bytes(&json!({"data": "dGlkZQ==", "base64Encoded": false})), *b"dGlkZQ==");
+        assert_eq!(*bytes(&json!({"data": "AP8K", "base64Encoded": true})), [0, 0xff, b'\n']);
+        assert!(bytes(&json!({"eof": true})).is_empty());
+    }
 }

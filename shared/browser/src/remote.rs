@@ -121,3 +121,47 @@ fn release_abandoned(named: &Profile) {
         left.remove_if_unused();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{endpoint::Endpoint, profile::tests::profile};
+
+    fn remote(url: &str) -> Remote {
+        Remote { url: Url::parse(url).unwrap(), own: RefCell::default() }
+    }
+
+    #[test]
+    fn a_session_is_that_of_its_endpoint_while_its_browser_stays() {
+        let (_kept, profile) = profile();
+        let hub = remote("http://hub.test:4444/");
+        assert!(!hub.keeps(&profile));
+        let endpoint = Endpoint { webdriver: hub.url.clone(), is_remote: true, devtools: None };
+        let running = Running {
+            profile: profile.folder().to_string_lossy().into_owned(),
+            endpoint: endpoint.clone(),
+            driver_pid: 0,
+            launch_session: "s".into(),
+            browser_pid: None,
+            browser: String::new(),
+            headless: true,
+            sandbox: true,
+            stays: true,
+            idle_seconds: 1,
+            supervisor_pid: 0,
+        };
+        profile.record(&running).unwrap();
+        assert!(hub.keeps(&profile) && !remote("http://other.test:4444/").keeps(&profile));
+        profile.record(&Running { stays: false, ..running.clone() }).unwrap();
+        assert!(!hub.keeps(&profile));
+        // A driver on this machine may have the same address.
+        profile.record(&Running { endpoint: Endpoint { is_remote: false, ..endpoint }, ..running }).unwrap();
+        assert!(!hub.keeps(&profile));
+    }
+
+    #[test]
+    fn the_password_of_an_endpoint_is_not_shown() {
+        let shown = format!("{:?}", remote("http://me:pass-word@hub.test:4444/wd/hub/"));
+        assert!(shown.contains("hub.test:4444") && !shown.contains("pass-word"), "{shown}");
+    }
+}

@@ -72,3 +72,23 @@ fn program(names: &[&'static str]) -> Result<(&'static str, PathBuf), Error> {
 fn does_not_start(command: &Command, error: &std::io::Error) -> Error {
     DESKTOP_FAILED.error(format!("{} does not start: {error}", command.get_program().to_string_lossy()))
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_program_that_is_installed_is_taken() {
+        let (name, path) = program(&["ragmaker-no-such-program", "sh", "ls"]).unwrap();
+        assert_eq!(name, "sh");
+        assert!(path.is_absolute() && path.ends_with("sh"), "{}", path.display());
+    }
+
+    #[test]
+    fn without_a_program_the_first_is_recommended_and_all_are_named() {
+        let error = program(&["ragmaker-no-such-program", "ragmaker-nor-this"]).unwrap_err();
+        assert!(error.is(NO_DISPLAY), "{error}");
+        assert!(error.remediation().starts_with("Install ragmaker-no-such-program "), "{}", error.remediation());
+        assert_eq!(error.details()["programs"][1], "ragmaker-nor-this");
+    }
+}

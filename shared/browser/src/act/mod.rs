@@ -360,17 +360,10 @@ impl StepTarget for Actor<'_, '_> {
         self.input().keys(&Keys::typing(text))
     }
 
-    // All but the last character comes at once, because each key takes a millisecond. That character has key events,
-    // for a page that listens for keys.
     fn enter(&mut self, text: &str) -> Result<bool, CommandError> {
-        let (last, _) = text.char_indices().next_back().unwrap_or_default();
-        let (first, last) = text.split_at(last);
-        let mut commands = Keys::typing(last);
-        if !first.is_empty() {
-            commands.insert(0, ("Input.insertText", json!({"text": first})));
-        }
+        let (commands, are_keys) = entry(text);
         self.input().keys(&commands)?;
-        Ok(first.is_empty())
+        Ok(are_keys)
     }
 
     fn insert(&mut self, text: &str) -> Result<(), CommandError> {
@@ -379,5 +372,41 @@ impl StepTarget for Actor<'_, '_> {
 
     fn upload(&mut self, locator: &Locator, files: &[String]) -> Result<(), StepError> {
         self.give_files(locator, files)
+    }
+}
+
+/// The commands that enter a text, and whether all of it is typed. All but the last character comes at once, because each
+/// key takes a millisecond. That character has key events, for a page that listens for keys.
+fn entry(text: &str) -> (Vec<(&'static str, Value)>, bool) {
+    let (last, _) = text.char_indices().next_back().unwrap_or_default();
+    let (first, last) = text.split_at(last);
+    let mut commands = Keys::typing(last);
+    if !first.is_empty() {
+        commands.insert(0, ("Input.insertText", json!({"text": first})));
+    }
+    (commands, first.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text that each command inserts or types, and whether all of it is typed.
+    fn entered(text: &str) -> (Vec<(&'static str, String)>, bool) {
+        let (commands, are_keys) = entry(text);
+        let texts = commands.iter().filter_map(|(method, params)| Some((*method, params["text"].as_str()?.to_owned())));
+        (texts.collect(), are_keys)
+    }
+
+    #[test]
+    fn the_last_character_of_a_text_is_typed_and_those_before_it_come_at_once() {
+        let (insert, key) = ("Input.insertText", "Input.dispatchKeyEvent");
+        assert_eq!(entered(""), (vec![], true));
+        assert_eq!(entered("a"), (vec![(key, "a".into())], true));
+        assert_eq!(entered("tide"), (vec![(insert, "tid".into()), (key, "e".into())], false));
+        // A character without a key is inserted alone.
+        let (texts, are_keys) = entered("a\u{6f6e}\u{1f30a}");
+        assert_eq!(texts, [(insert, "a\u{6f6e}".into()), (insert, "\u{1f30a}".into())]);
+        assert!(!are_keys);
     }
 }

@@ -56,3 +56,39 @@ pub(crate) fn listed(
     }
     keep(ElementScope::Page, &|_| true)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn button(name: &str, is_main: bool, is_chosen: bool) -> Node {
+        Node { is_main, is_chosen, ..Node::shown("button", name) }
+    }
+
+    /// The indexes of the listed elements, their part of the page, and the number of others.
+    fn listed_of(nodes: &[Node], shown: &[bool], selector: Option<&str>) -> (Vec<usize>, ElementScope, usize) {
+        let (listed, scope, elsewhere) = listed(nodes, shown, selector);
+        (listed.into_iter().map(|(index, _)| index).collect(), scope, elsewhere)
+    }
+
+    #[test]
+    fn the_main_content_is_listed_unless_it_has_nothing_to_act_on() {
+        let text = Node { is_main: true, ..Node::shown("", "text") };
+        let nodes = [button("Menu", false, false), text.clone(), button("Save", true, false)];
+        assert_eq!(listed_of(&nodes, &[true; 3], None), (vec![2], ElementScope::Main, 1));
+        // What is not shown counts nowhere.
+        assert_eq!(listed_of(&nodes, &[false, true, true], None), (vec![2], ElementScope::Main, 0));
+        assert_eq!(listed_of(&nodes, &[true, true, false], None), (vec![0], ElementScope::Page, 0));
+        assert_eq!(
+            listed_of(&[button("Menu", false, false), text], &[true; 2], None),
+            (vec![0], ElementScope::Page, 0)
+        );
+    }
+
+    #[test]
+    fn a_selector_lists_its_matches_alone_also_outside_of_the_main_content() {
+        let nodes = [button("Menu", false, true), button("Save", true, false), button("Hidden", true, true)];
+        assert_eq!(listed_of(&nodes, &[true, true, false], Some("nav")), (vec![0], ElementScope::Selector, 1));
+        assert_eq!(listed_of(&nodes[1..2], &[true], Some("nav")), (vec![], ElementScope::Selector, 1));
+    }
+}

@@ -180,6 +180,16 @@ impl<'v, 'a> WebDriverActor<'v, 'a> {
     }
 }
 
+/// Why the pointer does not reach an element, and the remedy: the page names what covers it, if anything does, and the
+/// driver may say that it is covered.
+fn why_unreachable(cover: Option<&str>, is_covered: bool) -> (String, &'static str) {
+    match cover {
+        Some(by) => (format!("is covered by {by}"), UNCOVER),
+        None if is_covered => ("is covered by another element".to_owned(), UNCOVER),
+        None => ("is outside the scrollable area".to_owned(), SHOW),
+    }
+}
+
 impl StepTarget for WebDriverActor<'_, '_> {
     fn url(&self) -> &Url {
         &self.visit.url
@@ -321,11 +331,7 @@ impl StepTarget for WebDriverActor<'_, '_> {
             {
                 // A driver may say of what a dialog covers that it cannot be scrolled to.
                 let cover = self.visit.on(&reached.element_id.frame, &target, "cover", &Value::Null)?;
-                let refused = match cover["by"].as_str() {
-                    Some(by) => (format!("is covered by {by}"), UNCOVER),
-                    None if is_covered => ("is covered by another element".to_owned(), UNCOVER),
-                    None => ("is outside the scrollable area".to_owned(), SHOW),
-                };
+                let refused = why_unreachable(cover["by"].as_str(), is_covered);
                 let error = unreachable_by_pointer(locator, &reached.state, refused);
                 break Err(error.detail("driver", failed.words.as_str()).into());
             }
@@ -382,5 +388,23 @@ impl StepTarget for WebDriverActor<'_, '_> {
         let text = copies.as_deref().unwrap_or(files).join("\n");
         let given = self.element(&reached, &path, json!({"text": text}));
         given.map_err(|error| not_taken(locator, &reached, error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_element_that_the_pointer_does_not_reach_is_covered_or_cannot_be_scrolled_to() {
+        // A driver may say of what a dialog covers that it cannot be scrolled to.
+        for is_covered in [true, false] {
+            assert_eq!(
+                why_unreachable(Some("dialog:Cookies"), is_covered),
+                ("is covered by dialog:Cookies".into(), UNCOVER)
+            );
+        }
+        assert_eq!(why_unreachable(None, true).1, UNCOVER);
+        assert_eq!(why_unreachable(None, false).1, SHOW);
     }
 }
