@@ -79,3 +79,51 @@ fn listed_names(catalog: &Catalog, contents: &Contents, folder: &Path) -> BTreeS
     let names = files.iter().filter_map(|file| file.strip_prefix(folder).ok()?.iter().next());
     names.map(|name| name.to_string_lossy().into_owned()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_entries_of_a_folder_that_contain_documents_are_found() {
+        let (_holder, root) = folder("kb");
+        let paths = ["pages/deep/a.txt", "b.md", "none/c.md", "../beside/d.md", "../cache/e.txt", "cache-2/f.md"];
+        for path in paths.iter().filter(|path| !path.starts_with("none")) {
+            write(&root, &format!("cache/{path}"), "");
+        }
+        let listed: Vec<_> = paths.iter().map(|path| json!({"path": path})).chain([json!({"url": "u"})]).collect();
+        let file = write(&root, "cache/catalog.json", json!({"documents": listed}).to_string());
+        let catalog = Catalog::at(file).unwrap();
+        let names = listed_names(&catalog, &catalog.read().unwrap(), &root.join("cache"));
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["b.md", "cache-2", "e.txt", "pages"]);
+    }
+
+    #[test]
+    fn a_root_is_not_cleaned_up_itself() {
+        let (_holder, root) = folder("project");
+        let other = root.with_file_name("other");
+        for root in [&root, &other] {
+            write(root, "kb/cache/catalog.json", r#"{"documents": []}"#);
+            write(root, "kb/cache/notes.txt", "");
+        }
+        // The folder of the catalog is a root, also if the folder above it is named.
+        let host = HostOptions {
+            project_root: root.to_str().map(str::to_owned),
+            allow_root: ["kb", "kb/cache"].map(|folder| format!("rw={}", other.join(folder).display())).into(),
+            ..HostOptions::default()
+        };
+        for folder in ["kb", "kb/cache"] {
+            let target_dir = other.join(folder).display().to_string();
+            let invocation = Invocation { host: host.clone(), ..Invocation::default() };
+            let error = Args { target_dir }.run(&invocation).err().unwrap();
+            assert!(error.is(PATH_NOT_WRITABLE) && error.message().contains("is a root itself"), "{error}");
+        }
+        assert!(fs::exists(other.join("kb/cache/notes.txt")).unwrap());
+    }
+}

@@ -70,3 +70,51 @@ impl Tool for Args {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, path::Path};
+
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::{Caller, HostOptions};
+
+    use super::*;
+
+    /// The answer in the project `root` to a model.
+    fn run(root: &Path, words: &[&str]) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let invocation = Invocation { host, caller: Caller::Model, ..Invocation::default() };
+        Args::from_args(&["create"], &[&["--kb-root", "kb"], words].concat()).unwrap().run(&invocation)
+    }
+
+    #[test]
+    fn an_older_knowledge_base_keeps_its_catalog_and_gets_its_folder() {
+        let (_holder, root) = folder("project");
+        let catalog = write(&root, "kb/catalog.json", r#"{"documents": [{"url": "u", "path": "a.md"}]}"#);
+        let before = fs::read(&catalog).unwrap();
+        let answer = run(&root, &["--title", "T"]).unwrap();
+        assert_eq!((answer.created, answer.documents), (false, 1));
+        assert_eq!(Path::new(&answer.catalog_file), catalog);
+        assert_eq!(Path::new(&answer.kb_root), root.join("kb"));
+        assert!(root.join("kb/documents").is_dir() && Path::new(&answer.documents_dir) == root.join("kb/documents"));
+        assert_eq!(fs::read(&catalog).unwrap(), before);
+    }
+
+    #[test]
+    fn a_refused_title_makes_nothing() {
+        let (_holder, root) = folder("project");
+        assert!(run(&root, &["--title", "\t"]).err().unwrap().is(ARGUMENT_ERROR));
+        assert!(!root.join("kb").exists());
+        // A knowledge base may have none.
+        assert!(run(&root, &[]).unwrap().created);
+    }
+
+    #[test]
+    fn a_file_in_the_place_of_the_documents_is_an_error() {
+        let (_holder, root) = folder("project");
+        write(&root, "kb/cache/documents", "mine");
+        let error = run(&root, &[]).err().unwrap();
+        assert!(error.details()["path"].as_str().unwrap().ends_with("documents"), "{error}");
+        assert_eq!(fs::read(root.join("kb/cache/documents")).unwrap(), b"mine");
+    }
+}

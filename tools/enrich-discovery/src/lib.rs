@@ -107,3 +107,54 @@ impl Tool for Args {
 
 /// The maximum number of names that an error lists.
 const MAX_IN_ERROR: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// The answer to `updates` of a knowledge base whose catalog lists the URLs `https://x.example/0` and following.
+    fn run(documents: usize, updates: &[Value]) -> Result<Answer, Error> {
+        let folder = tempfile::tempdir().unwrap();
+        let listed: Vec<_> = (0..documents).map(document).collect();
+        let catalog = folder.path().join("catalog.json");
+        std::fs::write(&catalog, json!({"documents": listed}).to_string()).unwrap();
+        let updates = json!(updates).to_string();
+        let words = ["--catalog-path", catalog.to_str().unwrap(), "--updates", &updates];
+        Args::from_args(&["enrich"], &words).unwrap().run(&Invocation::default())
+    }
+
+    fn document(number: usize) -> Value {
+        json!({"url": format!("https://x.example/{number}"), "path": format!("documents/{number}.md")})
+    }
+
+    fn update(url: &str) -> Value {
+        json!({"url": url, "summary": "s"})
+    }
+
+    #[test]
+    fn names_that_were_not_found_have_precedence_in_a_long_answer() {
+        let updates: Vec<_> = (0..3_000).map(|number| update(&format!("https://x.example/{number}"))).collect();
+        let answer = run(3_000, &[&updates[..], &["a", "b", "c"].map(update)].concat()).unwrap();
+        assert_eq!(answer.unmatched, ["a", "b", "c"]);
+        assert_eq!((answer.updated, answer.added, answer.truncated), (3_000, 0, true));
+        assert!((10..3_000).contains(&answer.updated_paths.len()), "{}", answer.updated_paths.len());
+    }
+
+    #[test]
+    fn an_answer_that_lists_everything_is_not_truncated() {
+        let answer = run(1, &["https://x.example/0", "a"].map(update)).unwrap();
+        assert_eq!((answer.updated_paths, answer.unmatched), (vec!["documents/0.md".into()], vec!["a".into()]));
+        assert!(!answer.truncated);
+    }
+
+    #[test]
+    fn an_error_lists_only_the_first_names() {
+        let updates: Vec<_> = (0..=MAX_IN_ERROR).map(|number| update(&format!("none {number}"))).collect();
+        let error = run(1, &updates).unwrap_err();
+        let unmatched = error.details()["unmatched"].as_array().unwrap();
+        assert!(error.is(NO_DOCUMENT_MATCHED) && unmatched[0] == "none 0", "{error}");
+        assert_eq!(unmatched.len(), MAX_IN_ERROR);
+    }
+}

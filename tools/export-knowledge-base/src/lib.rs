@@ -162,3 +162,75 @@ fn output(path: &Path, invocation: &Invocation) -> Result<PathBuf, Error> {
         Caller::Model => Ok(Roots::discover(&invocation.host)?.place_to_write(&path.to_string_lossy())?.path()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_files::PATH_NOT_ALLOWED;
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+    use serde_json::json;
+
+    use super::*;
+
+    /// A call in the project `root`.
+    fn call(root: &Path, caller: Caller) -> Invocation {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Invocation { host, caller, ..Invocation::default() }
+    }
+
+    /// The answer to a person who exports the knowledge base `kb` of the project `root` to `output`.
+    fn run(root: &Path, output: &Path, flags: &[&str]) -> Result<Answer, Error> {
+        let (kb, output) = (root.join("kb"), output.to_str().unwrap());
+        let words = ["--kb-root", kb.to_str().unwrap(), "--format", "jsonl", "--output", output];
+        Args::from_args(&["export"], &[&words[..], flags].concat()).unwrap().run(&call(root, Caller::Person))
+    }
+
+    #[test]
+    fn a_person_names_any_file_and_a_model_one_of_the_project() {
+        let (_holder, root) = folder("project");
+        for path in ["out/a.md", "../a.md"] {
+            assert_eq!(output(Path::new(path), &call(&root, Caller::Person)).unwrap(), Path::new(path));
+        }
+        let model = call(&root, Caller::Model);
+        assert_eq!(output(Path::new("out/a.md"), &model).unwrap(), root.join("out/a.md"));
+        assert!(output(Path::new("../a.md"), &model).unwrap_err().is(PATH_NOT_ALLOWED));
+        for caller in [Caller::Person, Caller::Model] {
+            for path in ["", "/", "a/.."] {
+                let error = output(Path::new(path), &call(&root, caller)).unwrap_err();
+                assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--output", "{path:?}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn documents_that_are_left_out_are_counted_and_listed_as_they_fit() {
+        let (_holder, root) = folder("project");
+        write(&root, "kb/cache/a.md", "text");
+        let missing = (0..2_000).map(|number| json!({"path": format!("missing {number}.md")}));
+        let listed: Vec<_> = missing.chain([json!({"path": "a.md"})]).collect();
+        write(&root, "kb/cache/catalog.json", json!({"documents": listed}).to_string());
+        let answer = run(&root, &root.join("new/out.jsonl"), &[]).unwrap();
+        assert_eq!((answer.documents, answer.total, answer.truncated), (1, 2_000, true));
+        assert!((10..2_000).contains(&answer.left_out.len()), "{}", answer.left_out.len());
+        assert_eq!(answer.bytes, root.join("new/out.jsonl").metadata().unwrap().len());
+    }
+
+    #[test]
+    fn a_refused_export_makes_no_folder() {
+        let (_holder, root) = folder("project");
+        write(&root, "kb/cache/catalog.json", json!({"documents": [{"path": "none.md"}]}).to_string());
+        assert!(run(&root, &root.join("new/out"), &[]).err().unwrap().is(NO_DOCUMENTS));
+        assert!(!root.join("new").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_a_regular_file_is_replaced() {
+        let (_holder, root) = folder("project");
+        write(&root, "kb/cache/a.md", "text");
+        write(&root, "kb/cache/catalog.json", json!({"documents": [{"path": "a.md"}]}).to_string());
+        let pipe = root.join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(run(&root, &pipe, &["--overwrite"]).err().unwrap().is(ragmaker_files::NOT_A_REGULAR_FILE));
+    }
+}

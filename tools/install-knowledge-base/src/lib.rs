@@ -155,3 +155,46 @@ impl Args {
 fn failed(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     move |error| ragmaker_files::io_error(&error, path)
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::{folder, write};
+
+    use super::*;
+
+    /// The targets for these knowledge bases of a new project, relative to it, with the number of sources of each.
+    fn groups(roots: &[&str], flags: &[&str]) -> Result<Vec<(String, usize)>, Error> {
+        let (_holder, project) = folder("project");
+        let sources = roots.iter().map(|root| {
+            let named = root.trim_end_matches("/cache");
+            write(&project, &format!("{named}/cache/catalog.json"), r#"{"documents": []}"#);
+            SourceKnowledgeBase::open(&project.join(root), &Invocation::default()).unwrap()
+        });
+        let words = [&["--target-kb-root", "all"], flags].concat();
+        let groups = Args::from_args(&["install"], &words).unwrap().groups(sources.collect())?;
+        Ok(groups.into_iter().map(|(path, sources)| (path.display().to_string(), sources.len())).collect())
+    }
+
+    #[test]
+    fn each_source_has_a_target_of_its_name_or_all_have_one() {
+        let sources = ["there/sea", "land/cache"];
+        assert_eq!(groups(&sources, &[]).unwrap(), [("all/sea".into(), 1), ("all/land".into(), 1)]);
+        assert_eq!(groups(&sources, &["--merge"]).unwrap(), [("all".into(), 2)]);
+    }
+
+    #[test]
+    fn two_sources_of_one_name_need_a_decision() {
+        let sources = ["a/sea", "b/land", "b/sea"];
+        let error = groups(&sources, &[]).unwrap_err();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--source", "{error}");
+        assert!(error.message().contains("/a/sea and ") && error.message().contains("/b/sea have one name"), "{error}");
+        assert_eq!(groups(&sources, &["--merge"]).unwrap(), [("all".into(), 3)]);
+    }
+
+    #[test]
+    fn a_call_needs_a_source() {
+        let error = Args::from_args(&["install"], &["--target-kb-root", "all"]).unwrap();
+        let error = error.run(&Invocation::default()).err().unwrap();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--source", "{error}");
+    }
+}
