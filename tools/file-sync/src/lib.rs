@@ -133,3 +133,51 @@ fn source_directory(path: &Path, invocation: &Invocation) -> Result<PathBuf, Err
         .remedy("Give the folder that the file is in, with the file's name as --include.")
         .detail("path", found.to_string_lossy()))
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_files::PATH_NOT_ALLOWED;
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    /// The folder that `path` names in the project `root`.
+    fn directory(root: &Path, path: &Path, caller: Caller) -> Result<PathBuf, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        source_directory(path, &Invocation { host, caller, ..Invocation::default() })
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_is_named_by_its_real_path() {
+        let (_holder, root) = folder("project");
+        let outside = root.parent().unwrap().join("outside");
+        std::fs::create_dir(&outside).unwrap();
+        std::fs::create_dir(root.join("docs")).unwrap();
+        for (name, target) in [("own", &root.join("docs")), ("led", &outside)] {
+            std::os::unix::fs::symlink(target, root.join(name)).unwrap();
+        }
+        for (path, real) in [("docs/../own", root.join("docs")), ("led", outside)] {
+            assert_eq!(directory(&root, &root.join(path), Caller::Person).unwrap(), real);
+        }
+        // For a model, a relative path starts at the project, and a link leads no further than it.
+        assert_eq!(directory(&root, Path::new("own"), Caller::Model).unwrap(), root.join("docs"));
+        for path in ["led", "../outside"] {
+            assert!(directory(&root, Path::new(path), Caller::Model).unwrap_err().is(PATH_NOT_ALLOWED), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_folder_is_refused_for_any_caller() {
+        let (_holder, root) = folder("project");
+        let file = write(&root, "a.md", "");
+        for caller in [Caller::Person, Caller::Model] {
+            let error = |path: &Path| directory(&root, path, caller).unwrap_err();
+            assert!(error(Path::new("")).is(ARGUMENT_ERROR));
+            assert!(error(&root.join("none")).is(FILE_NOT_FOUND));
+            let error = error(&file);
+            assert!(error.is(NOT_A_DIRECTORY) && error.details()["path"] == file.to_str().unwrap(), "{error}");
+        }
+    }
+}

@@ -94,3 +94,32 @@ pub(crate) fn browsers() -> Vec<FoundProgram> {
 fn text(path: PathBuf) -> String {
     lossy_text(path).0
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_files::Roots;
+    use ragmaker_testkit::{folder, write};
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[test]
+    fn languages_are_sorted_by_their_bytes() {
+        let (_holder, root) = folder("project");
+        write(&root, "a.md", "12");
+        for name in ["a.rs", "deep/b.rs"] {
+            write(&root, name, "12345");
+        }
+        write(&root, "a.py", "123456");
+        write(&root, "b.zig", "12");
+        write(&root, "picture.png", "no language");
+        write(&root, "target/c.rs", "ignored");
+        write(&root, ".ragmakerignore", "target/\n");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let found = Statistics::of(&Roots::discover(&host).unwrap().place(".").unwrap());
+        let languages: Vec<_> = found.languages.iter().map(|one| (one.name, one.files, one.bytes)).collect();
+        // Of equal ones, the first by name is first.
+        assert_eq!(languages, [("Rust", 2, 10), ("Python", 1, 6), ("Markdown", 1, 2), ("Zig", 1, 2)]);
+        assert_eq!((found.files, found.bytes, found.ignored, found.truncated), (6, 31, 1, false));
+    }
+}

@@ -57,3 +57,26 @@ impl Tool for Args {
         Ok(Answer { recorded: true, count })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_refused_reflection_is_not_counted() {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let invocation = Invocation { host, ..Invocation::default() };
+        let think = |reflection: String| Args { reflection }.run(&invocation).map(|answer| answer.count);
+        // The limit is one of characters, not of bytes.
+        assert_eq!(think("潮".repeat(MAX_CHARACTERS)).unwrap(), 1);
+        for reflection in ["潮".repeat(MAX_CHARACTERS + 1), "\u{3000}\n".to_owned()] {
+            let error = think(reflection).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--reflection", "{error}");
+        }
+        assert_eq!(think("b".to_owned()).unwrap(), 2);
+    }
+}
