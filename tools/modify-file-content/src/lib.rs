@@ -80,12 +80,16 @@ impl Tool for Args {
     ];
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
-        if self.old_text.is_empty() || self.old_text == self.new_text {
-            let reason = if self.old_text.is_empty() { "it is empty" } else { "--new-text is the same" };
-            return Err(ARGUMENT_ERROR
-                .error(format!("--old-text is invalid: {reason}"))
-                .remedy("Use ragmaker-write-file to write a whole file.")
-                .detail("argument", "--old-text"));
+        let unusable = match self.old_text.as_str() {
+            "" => {
+                Some(("it is empty", "Use ragmaker-write-file to write a whole file, or with --append to add to it."))
+            }
+            old if old == self.new_text => Some(("--new-text is the same", "Give the changed text in --new-text.")),
+            _ => None,
+        };
+        if let Some((reason, remedy)) = unusable {
+            let error = ARGUMENT_ERROR.error(format!("--old-text is invalid: {reason}"));
+            return Err(error.remedy(remedy).detail("argument", "--old-text"));
         }
         let place = Roots::discover(&invocation.host)?.place_to_write(&self.path)?;
         let path = place.path();

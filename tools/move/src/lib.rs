@@ -50,6 +50,7 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ALIASES: &'static [&'static str] = &["move-file"];
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
+    const OPERANDS: &'static [&'static str] = &["--source-path", "--destination-path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             ALREADY_EXISTS,
@@ -85,6 +86,15 @@ impl Tool for Args {
                 moved: merged.moved,
             });
         }
+        if there.is_err() && !is_directory && self.destination_path.ends_with(std::path::is_separator) {
+            return Err(IS_A_DIRECTORY
+                .error(format!(
+                    "--destination-path {} ends with a separator: it names a directory",
+                    self.destination_path
+                ))
+                .remedy(format!("To move into it, use --destination-path {}.", inside(&from, &to)))
+                .detail("path", to.to_string_lossy()));
+        }
         if let Ok(there) = &there {
             check_kinds(&from, is_directory, &to, there.is_dir(), self.overwrite)?;
         }
@@ -115,9 +125,13 @@ fn check_kinds(from: &Path, is_directory: bool, to: &Path, onto_directory: bool,
     if !onto_directory {
         return Err(error);
     }
-    let inside = to.join(from.file_name().unwrap_or_default());
     let merge = if is_directory { "; to join the two directories, --merge" } else { "" };
-    Err(error.remedy(format!("To move into it, use --destination-path {}{merge}.", inside.display())))
+    Err(error.remedy(format!("To move into it, use --destination-path {}{merge}.", inside(from, to))))
+}
+
+/// The path of the entry at `from` in the directory `to`.
+fn inside(from: &Path, to: &Path) -> String {
+    to.join(from.file_name().unwrap_or_default()).display().to_string()
 }
 
 #[cfg(test)]
@@ -170,6 +184,16 @@ mod tests {
             assert_eq!(error.details()["path"], root.join(to).to_str().unwrap());
         }
         assert!(root.join("f").is_file() && root.join("empty").is_dir());
+    }
+
+    #[test]
+    fn a_file_is_not_moved_to_the_path_of_a_directory() {
+        let (_holder, root) = folder("project");
+        write(&root, "dir/f", "");
+        let error = run(&root, "dir/f", "archive/", &[]).err().unwrap();
+        assert!(error.is(IS_A_DIRECTORY) && error.remediation().ends_with("/archive/f."), "{error}");
+        run(&root, "dir", "archive/", &[]).unwrap();
+        assert!(root.join("archive/f").is_file());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, lossy_text};
+use ragmaker_files::{ALREADY_EXISTS, IS_A_DIRECTORY, Roots, io_error, lossy_text};
 use ragmaker_text::{FILE_TOO_LARGE, Prior, Rewrite, UNENCODABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, ToolProfile, host};
 use serde::Serialize;
@@ -66,6 +66,12 @@ impl Tool for Args {
                 .error("--append and --create-only cannot be combined")
                 .remedy("Omit --append: a new file does not need it.")
                 .detail("argument", "--append"));
+        }
+        if self.path.ends_with(std::path::is_separator) {
+            return Err(IS_A_DIRECTORY
+                .error(format!("--path {} ends with a separator: it names a directory", self.path))
+                .remedy("Add the name of the file to --path, or use ragmaker-create-directory.")
+                .detail("path", self.path));
         }
         let roots = Roots::discover(&invocation.host)?;
         let place = roots.place_to_write(&self.path)?;
@@ -151,6 +157,16 @@ mod tests {
             assert_eq!((answer.bytes, answer.newline), (new.len(), newline), "{old:?} {words:?}");
             assert_eq!(answer.created, old.is_none(), "{old:?} {words:?}");
         }
+    }
+
+    #[test]
+    fn a_path_that_ends_with_a_separator_names_no_file() {
+        let (_holder, root) = folder("project");
+        for path in ["notes/", "new/notes/"] {
+            let error = run(&root, &["--path", path, "--content", "a"]).err().unwrap();
+            assert!(error.is(IS_A_DIRECTORY), "{error}");
+        }
+        assert!(!root.join("notes").exists() && !root.join("new").exists());
     }
 
     #[test]
