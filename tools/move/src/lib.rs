@@ -50,7 +50,6 @@ impl Tool for Args {
     const HOST_OPTIONS: &'static [&'static str] = host::SAVING;
     const ALIASES: &'static [&'static str] = &["move-file"];
     const PROFILES: &'static [ToolProfile] = &[ToolProfile::Files];
-    const OPERANDS: &'static [&'static str] = &["--source-path", "--destination-path"];
     const ERRORS: &'static [&'static [Code]] = &[
         &[
             ALREADY_EXISTS,
