@@ -53,10 +53,57 @@ impl Tool for Args {
         let mut closed = vec![];
         for profile in profiles {
             if ragmaker_browser::close(&profile)? {
-                closed.push(profile.session().to_owned());
+                closed.push(profile);
             }
         }
-        closed.dedup();
-        Ok(Answer { closed })
+        Ok(Answer { closed: sessions(&closed) })
+    }
+}
+
+/// The sessions of `profiles`, each once: a session may have a browser of each kind.
+fn sessions(profiles: &[Profile]) -> Vec<String> {
+    let mut sessions: Vec<String> = vec![];
+    for session in profiles.iter().map(Profile::session) {
+        if !sessions.iter().any(|known| known == session) {
+            sessions.push(session.to_owned());
+        }
+    }
+    sessions
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    #[test]
+    fn a_session_with_two_browsers_is_named_once() {
+        let (_holder, cache) = folder("cache");
+        for profile in ["browser_profile", "browser_profiles/.firefox-default", "browser_profiles/a"] {
+            fs::create_dir_all(cache.join(profile)).unwrap();
+        }
+        let all = Profile::all(&cache).unwrap();
+        assert_eq!((all.len(), sessions(&all)), (3, vec!["default".to_owned(), "a".to_owned()]));
+    }
+
+    #[test]
+    fn closing_what_is_not_open_succeeds() {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let close = |words: &[&str]| {
+            let invocation = Invocation { host: host.clone(), ..Invocation::default() };
+            Args::from_args(&["close"], words).unwrap().run(&invocation).map(|answer| answer.closed)
+        };
+        for words in [&[][..], &["--all"], &["--session", "other"]] {
+            assert!(close(words).unwrap().is_empty(), "{words:?}");
+        }
+        for words in [&["--all", "--session", "other"][..], &["--session", "../x"]] {
+            let error = close(words).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--session", "{words:?}: {error}");
+        }
     }
 }
