@@ -161,11 +161,7 @@ impl Tool for Args {
         }
         .plan(invocation)?;
         let session = RestrictedSession::new(self.session.as_deref(), invocation)?;
-        let target = match Target::new(url.as_ref(), self.reload)? {
-            // The page is loaded again, unless a call acted in it or the rest of its links is requested.
-            Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),
-            target => target,
-        };
+        let target = self.target(url.as_ref())?;
         let visit = Visit {
             visible: self.no_headless,
             timeout: self.timeout.map(|seconds| Duration::from_secs(seconds.get())),
@@ -177,11 +173,7 @@ impl Tool for Args {
             ..session.visit(target)
         };
         let (mut page, mut links) = visit.links()?;
-        links.retain(|link| {
-            // A longer URL could not be opened.
-            link.href.len() <= ragmaker_address::MAX_BYTES
-                && (!self.same_site || Url::parse(&link.href).is_ok_and(|there| same_site(&page.url, &there)))
-        });
+        links.retain(|link| self.is_listed(link, &page.url));
         if let Some(pattern) = &matching {
             keep_matching(&mut links, pattern, MATCHING)?;
         }
@@ -208,5 +200,73 @@ impl Tool for Args {
     }
 }
 
+impl Args {
+    /// The page to go to.
+    fn target<'a>(&self, url: Option<&'a Url>) -> Result<Target<'a>, Error> {
+        Ok(match Target::new(url, self.reload)? {
+            // The page is loaded again, unless a call acted in it or the rest of its links is requested.
+            Target::Show(url) if self.offset.get() == 0 => Target::Acted(url),
+            target => target,
+        })
+    }
+
+    /// Whether `link` of the page at `page` is listed if it matches.
+    fn is_listed(&self, link: &Link, page: &Url) -> bool {
+        // A longer URL could not be opened.
+        link.href.len() <= ragmaker_address::MAX_BYTES
+            && (!self.same_site || Url::parse(&link.href).is_ok_and(|there| same_site(page, &there)))
+    }
+}
+
 /// The time limit for matching the pattern.
 const MATCHING: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_tool::ARGUMENT_ERROR;
+
+    use super::*;
+
+    fn args(words: &[&str]) -> Args {
+        Args::from_args(&["navigate"], words).unwrap()
+    }
+
+    #[test]
+    fn the_first_page_of_links_is_of_a_page_that_is_loaded_again() {
+        let url = Url::parse("https://a.example/").unwrap();
+        let to = |words: &[&str]| args(words).target(Some(&url)).unwrap();
+        assert!(matches!(to(&[]), Target::Acted(_)));
+        assert!(matches!(to(&["--offset", "1"]), Target::Show(_)));
+        for words in [&["--reload"][..], &["--reload", "--offset", "1"]] {
+            assert!(matches!(to(words), Target::Load(_)), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_url_the_last_page_is_listed_and_not_reloaded() {
+        assert!(matches!(args(&[]).target(None), Ok(Target::Latest)));
+        let error = args(&["--reload"]).target(None).err().unwrap();
+        assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == "--reload", "{error}");
+    }
+
+    #[test]
+    fn links_that_cannot_be_opened_or_lead_to_another_site_are_left_out() {
+        let page = Url::parse("https://www.a.example/docs/").unwrap();
+        let listed = |words: &[&str], href: &str| {
+            args(words).is_listed(&Link { text: "a".to_owned(), href: href.to_owned() }, &page)
+        };
+        let long = |length: usize| format!("https://a.example/{}", "x".repeat(length - "https://a.example/".len()));
+        for (href, anywhere, on_the_site) in [
+            ("https://docs.a.example/b", true, true),
+            ("http://a.example:8080/", true, true),
+            ("https://b.example/?from=https://a.example/", true, false),
+            ("mailto:a@a.example", true, false),
+            ("no address", true, false),
+            (&long(ragmaker_address::MAX_BYTES), true, true),
+            (&long(ragmaker_address::MAX_BYTES + 1), false, false),
+        ] {
+            assert_eq!(listed(&[], href), anywhere, "{href}");
+            assert_eq!(listed(&["--same-site"], href), on_the_site, "{href}");
+        }
+    }
+}
