@@ -331,3 +331,62 @@ impl Args {
         list::run(&list, invocation)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    fn args(words: &[&str]) -> Args {
+        Args::from_args(&["extract"], words).unwrap()
+    }
+
+    #[test]
+    fn a_refused_call_makes_nothing() {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let invocation = Invocation { host, ..Invocation::default() };
+        let (page, list) = (["--url", "https://a.example/"], ["--urls", "https://a.example/"]);
+        for (first, words, argument) in [
+            (page, &["--per-host", "2"][..], "--per-host"),
+            (page, &["--json-responses", "("], "--json-responses"),
+            (list, &["--json-responses", "("], "--json-responses"),
+            (list, &["--screenshot", "a.png"], "--screenshot"),
+            (list, &["--print-pdf", "a.pdf"], "--print-pdf"),
+        ] {
+            let error = args(&[&first[..], words].concat()).run(&invocation).unwrap_err();
+            assert!(error.is(ARGUMENT_ERROR) && error.details()["argument"] == argument, "{words:?}: {error}");
+        }
+        assert_eq!(root.read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn only_a_list_is_printed_page_by_page() {
+        let (_holder, root) = folder("project");
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        let invocation = Invocation { host, ..Invocation::default() };
+        // With an address as well, a list is refused before a browser is started.
+        let streamed = |words: &[&str]| args(words).stream(&invocation).map(|result| result.unwrap_err());
+        let both = ["--url", "u", "--urls", "u", "--jsonl"];
+        assert!(streamed(&both).unwrap().is(ARGUMENT_ERROR));
+        assert!(streamed(&["--url", "u", "--urls-file", "f", "--jsonl"]).unwrap().is(ARGUMENT_ERROR));
+        assert!(streamed(&both[..4]).is_none() && streamed(&["--url", "u", "--jsonl"]).is_none());
+    }
+
+    #[test]
+    fn the_options_of_a_page_are_those_of_the_call() {
+        let words = ["--session", "s", "--selector", "main", "--wait-for", "p", "--load", "everything"];
+        let given = args(&[&words[..], &["--scroll-to-end", "--timeout", "7", "--dismiss-consent"]].concat());
+        let of = given.extraction(None);
+        assert_eq!((of.session, of.selector, of.wait_for), (Some("s"), Some("main"), Some("p")));
+        assert_eq!((of.load, of.timeout), (Load::Everything, Some(Duration::from_secs(7))));
+        assert_eq!(of.expand, Expand { folded: false, scroll: true });
+        assert!(of.declines_consent && !of.visible);
+        let other = args(&["--expand", "--no-headless"]);
+        let of = other.extraction(None);
+        assert_eq!((of.expand, of.visible, of.timeout), (Expand { folded: true, scroll: false }, true, None));
+        assert!(of.session.is_none() && of.load == Load::Text && !of.declines_consent);
+    }
+}
