@@ -454,3 +454,22 @@ fn in_document(
     let place = |(claim, at): (usize, usize)| (claim, mapped.place(at, at + quotes[claim].len()).0);
     first.into_iter().map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotation_is_short_by_what_most_of_its_characters_are() {
+        assert!(is_short(&"a".repeat(19)) && !is_short(&"a".repeat(20)));
+        assert!(is_short(&"\u{6f6e}".repeat(9)) && !is_short(&"\u{6f6e}".repeat(10)));
+        let mixed = |cjk: usize, other: usize| "\u{6f6e}".repeat(cjk) + &"a".repeat(other);
+        assert!(is_short(&mixed(5, 5)) && !is_short(&mixed(6, 5)) && !is_short(&mixed(1, 19)));
+    }
+
+    #[test]
+    fn a_path_is_resolved_by_its_text() {
+        assert_eq!(lexical(Path::new("/a/./b/../c//d/..")), Path::new("/a/c"));
+        assert_eq!(lexical(Path::new("/../a")), Path::new("/a"));
+    }
+}

@@ -115,6 +115,74 @@ fn an_altered_quotation_is_not_found() {
     }
 }
 
+#[test]
+fn a_quotation_may_end_with_a_number_before_the_end_of_a_sentence() {
+    let base = Base::new(&[("a.md", "The lighthouse was built in 1905. Since 1,905 days it is white.\n")]);
+    for (quote, verdict) in [
+        ("The lighthouse was built in 1905", ClaimVerdict::Found),
+        ("lighthouse was built in 1905. Since 1", ClaimVerdict::NotFound),
+        ("905 days it is white.", ClaimVerdict::NotFound),
+    ] {
+        assert_eq!(base.verdict(quote, "a.md"), verdict, "{quote}");
+    }
+}
+
+#[test]
+fn the_first_place_counts_if_the_cited_section_has_no_quotation() {
+    let text = "Sun and moon pull together.\n\n# One\n\nSun and moon pull together.\n\n# Two\n\nSun and moon pull together.\n\n# None\n";
+    let base = Base::new(&[("a.md", text)]);
+    // A citation that is no name of a section is not that of the start, which has none.
+    for (citation, verdict, place) in [
+        ("a.md#two", ClaimVerdict::Found, "a.md#two"),
+        ("a.md#none", ClaimVerdict::Elsewhere, "a.md#"),
+        ("a.md#!!", ClaimVerdict::Elsewhere, "a.md#"),
+        ("a.md", ClaimVerdict::Found, "a.md#"),
+    ] {
+        let checked = base.check("Sun and moon pull together.", Some(citation));
+        assert_eq!((checked.verdict, &*checked.place.unwrap().citation), (verdict, place), "{citation}");
+    }
+}
+
+#[test]
+fn a_claim_without_a_citation_does_not_keep_others_from_theirs() {
+    let base = Base::new(&[("tides.md", TIDES)]);
+    let claim = |citation: Option<&str>| Claim {
+        quote: "Sun and moon pull together".into(),
+        citation: citation.map(Into::into),
+    };
+    let claims = vec![claim(None), claim(Some("tides.md#spring-tide"))];
+    let checked = check(std::slice::from_ref(&base.catalog), claims).unwrap();
+    assert!(checked.iter().all(|one| one.verdict == ClaimVerdict::Found), "{checked:?}");
+}
+
+#[test]
+fn a_quotation_with_markers_is_found_in_a_document_without_them() {
+    let base = Base::new(&[("a.md", "Look at the moon.\nWait for two days or so.\n")]);
+    let checked = base.check("1. Look at the moon.\n2. Wait for two days or so.", None);
+    assert_eq!(checked.verdict, ClaimVerdict::Found);
+}
+
+#[test]
+fn the_front_matter_names_the_source_that_the_catalog_does_not() {
+    let text = "---\nsource_url: https://b.example/tides\nfetched_at: 2026-01-02T03:04:05Z\n---\n\nSun and moon pull together.\n";
+    let base = Base::new(&[]);
+    fs::write(base.folder.path().join("a.md"), text).unwrap();
+    fs::write(base.catalog.file(), r#"{"documents": [{"title": "a", "path": "a.md"}]}"#).unwrap();
+    let place = base.check("Sun and moon pull together.", None).place.unwrap();
+    assert!(place.url.as_deref().unwrap().starts_with("https://b.example/tides#"), "{place:?}");
+    assert_eq!((place.fetched_at.as_deref(), place.stale), (Some("2026-01-02T03:04:05Z"), false));
+}
+
+#[test]
+fn a_document_of_more_than_64_mib_is_not_read() {
+    let quote = "Sun and moon pull together.";
+    let base = Base::new(&[("a.md", quote)]);
+    assert_eq!(base.verdict(quote, "a.md"), ClaimVerdict::Found);
+    let file = fs::File::options().write(true).open(base.folder.path().join("a.md")).unwrap();
+    file.set_len((64 << 20) + 1).unwrap();
+    assert_eq!(base.verdict(quote, "a.md"), ClaimVerdict::NotFound);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_document_outside_is_not_read() {

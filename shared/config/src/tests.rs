@@ -1,6 +1,10 @@
 //! Tests of the table of keys and of the precedence.
 
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use ragmaker_project::CONFIGURATION;
 
@@ -90,6 +94,8 @@ fn flags_come_before_the_environment_and_it_before_the_files() {
     assert!(config.origin("agent.max_steps").is_in_project());
     options.flags = vec![("agent.max_steps", "1".to_owned())];
     assert_eq!(Config::load(case.project.path(), &options).unwrap().agent().max_steps, 1);
+    // Of two variables the first counts.
+    assert!(!case.load(&[("DEBUG_MODE", "1"), ("RAGMAKER_DEBUG", "0")]).unwrap().debug());
     // A file that is named stands for both.
     options.file = Some(case.user.path().join(CONFIGURATION));
     options.flags.clear();
@@ -191,6 +197,35 @@ fn variables_stand_in_headers_and_are_blanked() {
 }
 
 #[test]
+fn every_variable_with_a_key_is_named_once() {
+    let text = "[model]\nprovider = 'compatible'\nname = 'm'\napi_key_env = 'SHARED'\nheaders = {a = '${SHARED}${HEADER}'}\n\
+        query = {key = '${QUERY}'}\n[search]\napi_key_env = 'SEARCH'\nembed_api_key_env = 'EMBED'\n\
+        [mcp.servers.one]\ncommand = 'serve'\nargs = ['--a']\nenv = {TOKEN = '${SHARED} ${SERVER}'}\n\
+        [mcp.servers.two]\ncommand = 'serve'\nargs = []";
+    let config = Case::new(text, "").load(&[("SHARED", "k"), ("SERVER", "k")]).unwrap();
+    let variables = config.key_variables();
+    for name in ["SHARED", "HEADER", "QUERY", "SEARCH", "EMBED", "SERVER", "GEMINI_API_KEY"] {
+        assert_eq!(variables.iter().filter(|variable| *variable == name).count(), 1, "{name}: {variables:?}");
+    }
+    assert!(
+        config.search_variables().contains(&"SEARCH".into()) && !config.search_variables().contains(&"EMBED".into())
+    );
+    let servers: Vec<_> = config.mcp_servers().unwrap().into_iter().map(|server| server.name).collect();
+    assert_eq!(servers, ["one", "two"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_named_by_a_relative_path_has_absolute_catalogs() {
+    let case = Case::new("", "[tools]\ncatalogs = ['a.json']");
+    let up: PathBuf = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect();
+    let file = up.join(case.user.path().strip_prefix("/").unwrap()).join(CONFIGURATION);
+    let options = Options { file: Some(file), ..case.options(&[]) };
+    let catalogs = Config::load(case.project.path(), &options).unwrap().tools().catalogs;
+    assert!(Path::new(&catalogs[0].file).is_absolute(), "{}", catalogs[0].file);
+}
+
+#[test]
 fn the_keys_of_a_dotenv_are_blanked() {
     let case = Case::new("[search]\napi_key_env = 'MY_SEARCH'", "");
     let dotenv = "OTHER_API_KEY=other-key\nDB=postgres://me:pass-word@host/db\nPLAIN=plain-text\n";
@@ -214,6 +249,8 @@ fn settings_that_a_project_may_not_make_are_reported() {
     assert!(config.mcp_servers().unwrap_err().is(CONFIG_INVALID));
     fs::write(case.project.path().join(".env"), "RAGMAKER_APPROVE=all").unwrap();
     assert_eq!(case.load(&[]).unwrap().agent().approve, Approve::Ask);
+    // It may be stricter.
+    assert_eq!(Case::new("agent.approve = 'never'", "").load(&[]).unwrap().agent().approve, Approve::Never);
 }
 
 #[test]
@@ -244,6 +281,8 @@ fn catalogs_start_at_the_folder_of_their_file() {
     assert_eq!(Path::new(&catalogs[0].file), case.project.path().join("a/discovery.json"));
     assert_eq!(catalogs[1].call, ["call", "x"]);
     assert!(catalogs[0].confined && !catalogs[1].confined);
+    // One that a command prints has no file.
+    assert_eq!(catalogs[1].file, "");
 }
 
 #[test]
