@@ -127,6 +127,13 @@ fn utf16_by_zeros(head: &[u8]) -> Option<Unicode> {
     let unit = |pair: &[u8; 2]| {
         if unicode == Unicode::Utf16Le { u16::from_le_bytes(*pair) } else { u16::from_be_bytes(*pair) }
     };
+    // ASCII with a few zeros in it, such as a log after a loss of power. Text in UTF-16 is mostly Latin, has bytes that are not
+    // ASCII, or is in Hiragana.
+    let hiragana = || pairs.iter().filter(|pair| unit(pair) >> 8 == 0x30).count();
+    let is_ascii = || head.iter().all(|&byte| byte == 0 || plain(u16::from(byte)));
+    if hits * 4 < pairs.len() && is_ascii() && hiragana() * 2 < pairs.len() {
+        return None;
+    }
     let odd = char::decode_utf16(pairs.iter().map(unit))
         .filter(|c| match c {
             Ok(c) => c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{c}' | '\u{1b}') || is_unassigned(*c),
@@ -249,6 +256,22 @@ mod tests {
             b"\x89PNG\r\n\x1A\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0",
         ] {
             assert_eq!(sniff(binary), Sniffed::Binary, "{binary:?}");
+        }
+    }
+
+    #[test]
+    fn a_zero_in_ascii_text_does_not_make_it_utf_16() {
+        for text in [&b"first line\nx\0y\nthird line\n"[..], b"first line\nx y\0third line\nand a fourth\n"] {
+            assert_eq!(sniff(text), Sniffed::Unicode(Unicode::Utf8, 0), "{text:?}");
+        }
+        let log = [b"2026-11-29 a line of a log\n".repeat(500), vec![0; 400], b"after it\n".to_vec()].concat();
+        assert_eq!(sniff(&log), Sniffed::Unicode(Unicode::Utf8, 0));
+        // All bytes of these are ASCII or zero as well.
+        for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+            assert!(matches!(
+                sniff(&units("あいうえお\n", bytes)),
+                Sniffed::Unicode(Unicode::Utf16Le | Unicode::Utf16Be, 0)
+            ));
         }
     }
 

@@ -20,9 +20,15 @@ pub(crate) fn read(source: ByteSource, asked: bool, answer: Answer) -> Result<An
     let media = recognize(&source, &answer.path)
         .map_err(|error: io::Error| ragmaker_files::io_error(&error, Path::new(&answer.path)))?;
     if !asked && media.kind != FileKind::Image {
+        // Only the start of the file tells its type.
+        let (what, remedy) = if media.mime_type.starts_with("text/") {
+            ("text with other data in it", "Set --as to text to read it with the other data as characters.")
+        } else {
+            (media.mime_type, "Set --as to base64 to get its bytes, or use a program for files of this kind.")
+        };
         let error = NOT_TEXT
-            .error(format!("{} is not text: it is {}", answer.path, media.mime_type))
-            .remedy("Set --as to base64 to get its bytes, or use a program for files of this kind.")
+            .error(format!("{} is not text: it is {what}", answer.path))
+            .remedy(remedy)
             .detail("path", answer.path)
             .detail("mime_type", media.mime_type)
             .detail("size", answer.size);

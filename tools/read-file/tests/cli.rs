@@ -305,6 +305,13 @@ fn binary_files_are_described() {
     let error = tree.error(&["--path", "program"]).1;
     assert_eq!((code(&error), &error["details"]["mime_type"]), ("NOT_TEXT", &json!("application/x-elf")));
     assert_eq!(tree.run(&["--path", "program", "--as", "base64"])["kind"], "binary");
+
+    tree.write("mixed", [b"a line of text\n".repeat(6000), b"\0\0\0\x01data\n".to_vec()].concat());
+    let error = tree.error(&["--path", "mixed"]).1;
+    assert_eq!(code(&error), "NOT_TEXT");
+    assert!(error["message"].as_str().unwrap().ends_with("is not text: it is text with other data in it"), "{error}");
+    assert!(error["remediation_suggestion"].as_str().unwrap().contains("--as to text"), "{error}");
+    assert_eq!(tree.run(&["--path", "mixed", "--as", "text", "--tail", "1"])["content"], "\0\0\0\u{1}data\n");
     assert!(tree.run(&["--path", "program", "--as", "text"])["content"].as_str().unwrap().contains("ELF"));
     tree.write("a.zip", "plain text");
     assert_eq!(tree.run(&["--path", "a.zip"])["content"], "plain text");
