@@ -30,7 +30,7 @@ const GOALS: [(&str, u64); 3] =
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let archive = match &arguments.archive {
         Some(archive) => archive.clone(),
-        None => in_dist()?,
+        None => archive_in(&root().join("target/dist"))?,
     };
     let home = env::temp_dir().join(format!("ragmaker-first-minute-{}", std::process::id()));
     fs::create_dir(&home).with_context(|| format!("cannot make {}", home.display()))?;
@@ -47,12 +47,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The archive that `dist` built.
-fn in_dist() -> anyhow::Result<PathBuf> {
-    let folder = root().join("target/dist");
-    let entries = fs::read_dir(&folder).with_context(|| format!("{} is missing: run dist first", folder.display()))?;
-    let mut archives = entries.filter_map(Result::ok).map(|entry| entry.path());
-    let archive = archives.find(|path| path.to_string_lossy().ends_with(".tar.gz"));
+/// The archive that `dist` built last in `folder`.
+fn archive_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    let entries = fs::read_dir(folder).with_context(|| format!("{} is missing: run dist first", folder.display()))?;
+    let archives = entries.filter_map(Result::ok).map(|entry| entry.path());
+    // Those of other targets and of earlier versions stay.
+    let archive = archives
+        .filter(|path| path.to_string_lossy().ends_with(".tar.gz"))
+        .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok());
     archive.with_context(|| format!("{} has no archive: run dist first", folder.display()))
 }
 
@@ -122,5 +124,28 @@ impl Newcomer {
         command.args(words).current_dir(&self.home).env_clear().env("HOME", &self.home);
         command.env("PATH", env::join_paths(folders)?);
         command.output().with_context(|| format!("cannot run {}", program.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    #[test]
+    fn the_archive_that_was_built_last_is_unpacked() {
+        let folder = tempfile::tempdir().unwrap();
+        let found = || archive_in(folder.path());
+        assert!(archive_in(&folder.path().join("none")).unwrap_err().to_string().ends_with("run dist first"));
+        fs::write(folder.path().join("a.tar.gz.sha256"), "").unwrap();
+        assert!(found().unwrap_err().to_string().ends_with("run dist first"));
+        for (name, seconds) in [("a.tar.gz", 1), ("c.tar.gz", 3), ("b.tar.gz", 2), ("d.tar", 4)] {
+            let path = folder.path().join(name);
+            fs::write(&path, "").unwrap();
+            let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+            fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+        }
+        assert_eq!(found().unwrap(), folder.path().join("c.tar.gz"));
     }
 }
