@@ -160,3 +160,20 @@ fn describe(shell: &Shell, start: &str, title: &str) -> anyhow::Result<()> {
     shell.say("The knowledge base now says what it is.").run("read-file", &["--path", CATALOG, "--limit", "12"])?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_run_has_a_folder_of_its_own() {
+        let holder = tempfile::tempdir().unwrap();
+        let folder = holder.path().join("target/demo");
+        assert_eq!(fresh_folder(&folder).unwrap(), folder.join("run-1"));
+        fs::write(folder.join("run-2"), "a file has the name too").unwrap();
+        fs::create_dir(folder.join("run-3")).unwrap();
+        assert_eq!(fresh_folder(&folder).unwrap(), folder.join("run-4"));
+        assert_eq!(fresh_folder(&folder).unwrap(), folder.join("run-5"));
+        assert!(fresh_folder(&folder.join("run-2")).is_err());
+    }
+}

@@ -147,3 +147,26 @@ fn add(target: &str) -> Result<(), String> {
         Err(error) => Err(format!("rustup cannot be started: {error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_packages_of_the_lists_are_in_the_workspace() {
+        let named = |folder: &str| {
+            let file = root().join(folder).join("Cargo.toml");
+            let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            let name = text.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+            name.unwrap_or_default().to_owned()
+        };
+        for tool in FILE_TOOLS {
+            assert_eq!(named(&format!("tools/{tool}")), format!("ragmaker-{tool}"));
+        }
+        for library in LIBRARIES {
+            assert_eq!(named(&format!("shared/{}", library.trim_start_matches("ragmaker-"))), library);
+        }
+        let only_here = ["xtask", "xtask/dist", "xtask/generate", "tests", "shared/testkit"].map(named);
+        assert_eq!(only_here, ONLY_HERE);
+    }
+}

@@ -173,3 +173,36 @@ fn linted(subcommand: &str, component: &str, arguments: &[&str]) -> anyhow::Resu
     }
     run_visibly(&mut cargo(arguments))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of the steps for `words`.
+    fn steps(words: &[&str]) -> Vec<&'static str> {
+        plan(&Arguments::from_args(&["test"], words).unwrap()).into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn a_filter_leaves_only_what_the_tests_need() {
+        assert_eq!(steps(&["--filter", "a"]), ["browser", "other programs of the tests", "executables", "tests"]);
+        let with_clients = steps(&["--filter", "a", "--clients"]);
+        assert_eq!((with_clients[2], with_clients.last()), ("clients", Some(&"tests with clients")));
+    }
+
+    #[test]
+    fn each_switch_adds_its_steps_after_those_that_always_run() {
+        let always = steps(&[]);
+        assert_eq!(always.last(), Some(&"tests"));
+        for (switch, added) in [
+            ("--model", &["model installation", "tests with a model"][..]),
+            ("--engines", &["engines of pipelines", "tests with engines"]),
+            ("--grid", &["Selenium Grid", "tests with a grid"]),
+            ("--firefox", &["Firefox", "tests with Firefox"]),
+            ("--wine", &["tests under Wine"]),
+            ("--packages", &["installation from packages"]),
+        ] {
+            assert_eq!(steps(&[switch]), [&always[..], added].concat(), "{switch}");
+        }
+    }
+}

@@ -263,3 +263,26 @@ fn conversation_turns(folder: &Path) -> anyhow::Result<usize> {
     }
     Ok(most)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_turns_of_the_longest_conversation_are_counted() {
+        let project = tempfile::tempdir().unwrap();
+        assert!(conversation_turns(project.path()).is_err());
+        let folder = project.path().join(".tmp/cache/conversations");
+        fs::create_dir_all(&folder).unwrap();
+        let event = |kind: &str| format!("{{\"type\": \"{kind}\", \"text\": \"user\"}}\n");
+        fs::write(folder.join("a.jsonl"), event("user") + &event("model")).unwrap();
+        // A process that was killed leaves the beginning of a line.
+        fs::write(
+            folder.join("b.jsonl"),
+            ["user", "model", "tool", "user"].map(event).concat() + "{\"type\": \"user\"",
+        )
+        .unwrap();
+        fs::write(folder.join("b.state.json"), b"\xff").unwrap();
+        assert_eq!(conversation_turns(project.path()).unwrap(), 2);
+    }
+}

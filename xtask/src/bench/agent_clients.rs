@@ -111,9 +111,13 @@ impl Client {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let printed = command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let printed = printed.unwrap_or_default();
-        let number = printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
-        number.unwrap_or("of an unknown version").to_owned()
+        number(&printed).unwrap_or("of an unknown version").to_owned()
     }
+}
+
+/// The version in what a program prints.
+fn number(printed: &str) -> Option<&str> {
+    printed.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The files of the home that lead every program to the model at `url`.
@@ -174,4 +178,42 @@ pub(super) fn reading(offered: &[Offered], path: &Path) -> Option<(Offered, Valu
     known
         .into_iter()
         .find_map(|(tool, arguments)| Some((offered.iter().find(|offered| offered.name == tool)?.clone(), arguments)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_word_that_begins_with_a_digit() {
+        for (printed, version) in
+            [("0.30.0\n", Some("0.30.0")), ("codex-cli 0.99.1 (x86)", Some("0.99.1")), ("v2 unknown", None), ("", None)]
+        {
+            assert_eq!(number(printed), version, "{printed:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_is_read_by_the_tool_that_a_program_offers() {
+        let offered = |names: &[&str]| {
+            let tools: Vec<_> =
+                names.iter().map(|name| Offered { name: (*name).to_owned(), namespace: None }).collect();
+            reading(&tools, Path::new("/project/small-1.txt")).map(|(tool, arguments)| (tool.name, arguments))
+        };
+        let path = json!({"file_path": "/project/small-1.txt"});
+        assert_eq!(offered(&["shell", "write_file", "read_file"]), Some(("read_file".to_owned(), path)));
+        // A command starts in the project.
+        let line = json!({"command": ["cat", "small-1.txt"]});
+        assert_eq!(offered(&["shell"]), Some(("shell".to_owned(), line)));
+        assert_eq!(offered(&["another_shell"]), None);
+    }
+
+    #[test]
+    fn every_configuration_that_names_a_model_leads_to_the_scripted_one() {
+        let files = configurations("http://127.0.0.1:7");
+        for name in [".codex/config.toml", ".config/opencode/opencode.json", "aichat/config.yaml"] {
+            let (_, text) = files.iter().find(|(file, _)| *file == name).unwrap();
+            assert!(text.contains("\"http://127.0.0.1:7/v1\"") && text.contains("scripted"), "{name}: {text}");
+        }
+    }
 }

@@ -101,8 +101,13 @@ fn append_one(urls: &mut ChildStdin, acknowledged: &mut BufReader<ChildStdout>, 
     writeln!(urls, "{url}")?;
     let mut line = String::new();
     acknowledged.read_line(&mut line)?;
-    let took = line.trim_end().strip_prefix(&url).and_then(|rest| rest.trim_start().parse().ok());
-    Ok(Duration::from_nanos(took.with_context(|| format!("{url:?} was not acknowledged: {line:?}"))?))
+    noted_time(&line, &url).with_context(|| format!("{url:?} was not acknowledged: {line:?}"))
+}
+
+/// The time that the writer notes behind `url`, in nanoseconds.
+fn noted_time(line: &str, url: &str) -> Option<Duration> {
+    let time = line.trim_end().strip_prefix(url)?.strip_prefix(' ')?;
+    Some(Duration::from_nanos(time.parse().ok()?))
 }
 
 /// Replaces a file atomically and synced, as a catalog is replaced.
@@ -118,4 +123,36 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     let start = Instant::now();
     work()?;
     Ok(start.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_catalog_has_as_many_documents_as_were_asked_for() {
+        for count in [1, 250] {
+            let catalog: Value = serde_json::from_str(&catalog(count)).unwrap();
+            let documents = catalog["documents"].as_array().unwrap();
+            let distinct = |name: &str| {
+                documents.iter().filter_map(|one| one[name].as_str()).collect::<std::collections::BTreeSet<_>>().len()
+            };
+            assert_eq!((documents.len(), distinct("url"), distinct("path")), (count, count, count));
+        }
+    }
+
+    #[test]
+    fn a_time_belongs_to_the_whole_url() {
+        let url = "https://x.example/1";
+        assert_eq!(noted_time("https://x.example/1 1500\n", url), Some(Duration::from_nanos(1_500)));
+        for line in [
+            "https://x.example/12 1500\n",
+            "https://x.example/2 1500\n",
+            "https://x.example/11500\n",
+            "https://x.example/1 late\n",
+            "",
+        ] {
+            assert_eq!(noted_time(line, url), None, "{line:?}");
+        }
+    }
 }

@@ -129,13 +129,18 @@ fn table(rows: &[Value]) -> String {
 
 /// Puts the table where README.md has its place.
 fn write_table(table: &str) -> anyhow::Result<()> {
-    const BEGIN: &str = "<!-- cargo xtask bench markdown -->\n";
-    const END: &str = "<!-- end -->";
     let path = root().join("README.md");
     let readme = fs::read_to_string(&path)?;
+    Ok(fs::write(path, with_table(&readme, table)?)?)
+}
+
+/// `readme` with `table` in place of the one that it has.
+fn with_table(readme: &str, table: &str) -> anyhow::Result<String> {
+    const BEGIN: &str = "<!-- cargo xtask bench markdown -->\n";
+    const END: &str = "<!-- end -->";
     let (before, rest) = readme.split_once(BEGIN).context("README.md has no place for the table")?;
     let (_, after) = rest.split_once(END).context("README.md has no end of the table")?;
-    Ok(fs::write(path, format!("{before}{BEGIN}\n{table}\n{END}{after}"))?)
+    Ok(format!("{before}{BEGIN}\n{table}\n{END}{after}"))
 }
 
 /// A page written to be slow.
@@ -239,4 +244,35 @@ fn converted(tool: &Path, page: &Path) -> anyhow::Result<Duration> {
     let status = command.status()?;
     ensure!(matches!(status.code(), Some(0 | 1)), "{}: {status}", page.display());
     Ok(start.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn speed_is_relative_to_trafilatura() {
+        let ours =
+            json!({"name": "ours", "pages": 7, "f1": 0.9, "macro": 0.8, "with": 1, "without": 0.5, "median_ms": 2.0});
+        let rows = [ours, json!({"name": "trafilatura 2.0", "pages": 7, "median_ms": 30.04})];
+        let expected = "| 7 pages | F1 | mean of kinds | with | without | median ms | speed |\n\
+            |---|---:|---:|---:|---:|---:|---:|\n\
+            | ours | 0.900 | 0.800 | 1.000 | 0.500 | 2.0 | 15.0x |\n\
+            | trafilatura 2.0 | – | – | – | – | 30.0 | 1.0x |\n";
+        assert_eq!(table(&rows), expected);
+    }
+
+    #[test]
+    fn the_table_of_the_readme_is_replaced() {
+        let readme = fs::read_to_string(root().join("README.md")).unwrap();
+        let once = with_table(&readme, "| a |\n").unwrap();
+        assert!(once.contains("<!-- cargo xtask bench markdown -->\n\n| a |\n\n<!-- end -->"));
+        assert_eq!(with_table(&once, "| a |\n").unwrap(), once);
+        // The text around it stays.
+        let (first, last) = (readme.lines().next().unwrap(), readme.lines().last().unwrap());
+        assert!(once.starts_with(first) && once.trim_end().ends_with(last));
+        assert!(with_table("<!-- cargo xtask bench markdown -->\n", "").is_err() && with_table("", "").is_err());
+    }
 }

@@ -325,20 +325,25 @@ fn asked(search: &dyn Searches, folder: &Path, question: &Question, figures: &mu
     let started = Instant::now();
     let output = command.stdin(Stdio::null()).output()?;
     figures.took.push(started.elapsed().as_secs_f64() * 1e3);
+    let (ndcg, recall) = scores(search.found(&output.stdout), &question.relevant);
+    figures.ndcg.push(ndcg);
+    figures.recall.push(recall);
+    Ok(())
+}
+
+/// nDCG@10 and recall of the documents that were `found`, best first.
+fn scores(mut found: Vec<String>, relevant: &HashMap<String, u32>) -> (f64, f64) {
     let mut seen = HashSet::new();
-    let mut found = search.found(&output.stdout);
     found.retain(|id| seen.insert(id.clone()));
     let discount = |at: usize| 1.0 / (at as f64 + 2.0).log2();
     let gain = |grade: u32| f64::from(grade).exp2() - 1.0;
-    let of = |id: &String| question.relevant.get(id).map_or(0.0, |grade| gain(*grade));
+    let of = |id: &String| relevant.get(id).map_or(0.0, |grade| gain(*grade));
     let own: f64 = found.iter().take(10).enumerate().map(|(at, id)| of(id) * discount(at)).sum();
-    let mut grades: Vec<u32> = question.relevant.values().copied().collect();
+    let mut grades: Vec<u32> = relevant.values().copied().collect();
     grades.sort_unstable_by_key(|grade| std::cmp::Reverse(*grade));
     let best: f64 = grades.iter().take(10).enumerate().map(|(at, grade)| gain(*grade) * discount(at)).sum();
-    let held = found.iter().take(HITS).filter(|id| question.relevant.contains_key(*id)).count();
-    figures.ndcg.push(own / best);
-    figures.recall.push(held as f64 / question.relevant.len() as f64);
-    Ok(())
+    let held = found.iter().take(HITS).filter(|id| relevant.contains_key(*id)).count();
+    (own / best, held as f64 / relevant.len() as f64)
 }
 
 fn table(set: &SearchSet, documents: usize, bytes: u64, searches: &[&dyn Searches; 2], figures: &[Figures; 2]) {
@@ -374,4 +379,106 @@ fn table(set: &SearchSet, documents: usize, bytes: u64, searches: &[&dyn Searche
     ];
     let goals: Vec<String> = goals.iter().map(|(name, met)| format!("{name}: {}", verdict(*met))).collect();
     println!("\n{}.\n", goals.join("; "));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    /// nDCG and recall in thousandths.
+    fn scored(found: &[&str], relevant: &[(&str, u32)]) -> (i64, i64) {
+        let relevant = relevant.iter().map(|(id, grade)| ((*id).to_owned(), *grade)).collect();
+        let (ndcg, recall) = scores(found.iter().map(|id| (*id).to_owned()).collect(), &relevant);
+        ((ndcg * 1e3).round() as i64, (recall * 1e3).round() as i64)
+    }
+
+    #[test]
+    fn a_score_depends_on_rank_and_grade() {
+        let relevant = [("a", 2), ("b", 1)];
+        assert_eq!(scored(&["a", "b"], &relevant), (1000, 1000));
+        // (1 + 3 / log2 3) / (3 + 1 / log2 3)
+        assert_eq!(scored(&["b", "a"], &relevant), (797, 1000));
+        // 3 / log2 3 / (3 + 1 / log2 3)
+        assert_eq!(scored(&["x", "a"], &relevant), (521, 500));
+        assert_eq!(scored(&[], &relevant), (0, 0));
+        // A document that is found twice counts at its first place, and takes none from the next.
+        assert_eq!(scored(&["a", "a", "b"], &relevant), (1000, 1000));
+    }
+
+    #[test]
+    fn only_the_first_ten_count_for_the_rank() {
+        let others: Vec<String> = (0..10).map(|number| format!("x{number}")).collect();
+        let found: Vec<&str> = others.iter().map(String::as_str).chain(["a"]).collect();
+        assert_eq!(scored(&found, &[("a", 1)]), (0, 1000));
+        // 1 / log2 11
+        assert_eq!(scored(&found[1..], &[("a", 1)]), (289, 1000));
+    }
+
+    #[test]
+    fn a_set_is_read_with_or_without_compression() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = [
+            json!({"id": "a", "title": "A", "text": "one"}),
+            json!({"id": "b", "text": "two"}),
+            json!({"query": "q", "relevant": {"a": 2, "b": "yes"}}),
+            json!({"note": "another line"}),
+        ];
+        let text = lines.each_ref().map(|line| format!("{line}\n")).concat();
+        let plain = folder.path().join("set.v1.jsonl");
+        fs::write(&plain, &text).unwrap();
+        // Some programs write a file of several members.
+        let (first, last) = text.split_at(20);
+        let member = |part: &str| {
+            let mut encoder = GzEncoder::new(vec![], Compression::fast());
+            encoder.write_all(part.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        };
+        let compressed = folder.path().join("set.jsonl.gz");
+        fs::write(&compressed, [member(first), member(last)].concat()).unwrap();
+        for file in [plain, compressed] {
+            let set = SearchSet::read(&file).unwrap();
+            assert_eq!(set.name, "set");
+            let documents: Vec<_> =
+                set.documents.iter().map(|one| (one.id.as_str(), one.title.as_str(), one.text.as_str())).collect();
+            assert_eq!(documents, [("a", "A", "one"), ("b", "", "two")]);
+            let [question] = set.questions.as_slice() else { panic!("{} questions", set.questions.len()) };
+            assert_eq!((question.text.as_str(), question.relevant["a"], question.relevant["b"]), ("q", 2, 1));
+        }
+        fs::write(folder.path().join("half"), lines[0].to_string()).unwrap();
+        assert!(SearchSet::read(&folder.path().join("half")).is_err());
+    }
+
+    #[test]
+    fn copies_are_documents_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let document = Document { id: "a".to_owned(), title: "A \"1\"".to_owned(), text: "text".to_owned() };
+        let set = SearchSet { name: "set".to_owned(), documents: vec![document], questions: vec![] };
+        fs::create_dir_all(folder.path().join("cache/documents/of the last run")).unwrap();
+        assert_eq!(write(&set, folder.path(), 2).unwrap(), 8);
+        let catalog: Value =
+            serde_json::from_slice(&fs::read(folder.path().join("cache/catalog.json")).unwrap()).unwrap();
+        let paths: Vec<_> = catalog["documents"].as_array().unwrap().iter().map(|one| &one["path"]).collect();
+        assert_eq!(paths, ["documents/a.md", "documents/a-1.md"]);
+        assert_ne!(catalog["documents"][0]["url"], catalog["documents"][1]["url"]);
+        let files = fs::read_dir(folder.path().join("cache/documents")).unwrap();
+        assert_eq!(files.count(), 2);
+        let text = fs::read_to_string(folder.path().join("cache/documents/a-1.md")).unwrap();
+        assert!(text.contains("title: \"A \\\"1\\\"\"\n---\n\n# A \"1\"\n\ntext\n"), "{text}");
+    }
+
+    #[test]
+    fn both_programs_name_documents_by_their_file() {
+        let tool = Tool { program: PathBuf::new() };
+        let answer = json!({"hits": [{"path": "/kb/cache/documents/a.b.md"}, {"heading": "x"}, {"path": "c.md"}]});
+        assert_eq!(tool.found(answer.to_string().as_bytes()), ["a.b", "c"]);
+        let qmd = Qmd { bun: PathBuf::new(), script: PathBuf::new(), home: PathBuf::new() };
+        let answer = json!([{"file": "qmd://set/a.b.md", "score": 1}, {"file": "c.md"}]);
+        assert_eq!(qmd.found(answer.to_string().as_bytes()), ["a.b", "c"]);
+        // Without hits, the programs print something else.
+        assert!(tool.found(br#"{"error_code": "NO_HITS"}"#).is_empty() && qmd.found(b"No results found.").is_empty());
+    }
 }

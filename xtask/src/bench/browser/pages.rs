@@ -269,3 +269,44 @@ impl AgentBrowser {
         Ok(begun.elapsed())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::{Compression, write::GzEncoder};
+
+    use super::*;
+
+    #[test]
+    fn words_are_lost_where_there_are_fewer() {
+        assert!((lost(75, 100) - 0.25).abs() < 1e-9);
+        // More words, or a page without any, are no loss.
+        for (ours, whole) in [(100, 100), (101, 100), (0, 0), (5, 0)] {
+            assert!(lost(ours, whole).abs() < 1e-9, "{ours} of {whole}");
+        }
+    }
+
+    #[test]
+    fn saved_pages_are_read_with_their_hosts() {
+        let folder = tempfile::tempdir().unwrap();
+        let pack = |name: &str, text: &str| {
+            let mut encoder = GzEncoder::new(vec![], Compression::fast());
+            encoder.write_all(text.as_bytes()).unwrap();
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, encoder.finish().unwrap()).unwrap();
+        };
+        let truth = "{\"id\": \"a\", \"url\": \"https://a.example:8080/x\"}\n{\"id\": \"b\"}\n{\"id\": \"c\"}\n";
+        pack("truth.jsonl.gz", truth);
+        for name in ["a", "b", "c"] {
+            pack(&format!("pages/{name}.html.gz"), &format!("<p>{name}"));
+        }
+        let pages = read(folder.path(), 2).unwrap();
+        let shown: Vec<_> =
+            pages.iter().map(|page| (&*page.name, &*page.host, str::from_utf8(&page.html).unwrap())).collect();
+        assert_eq!(shown, [("a", "a.example:8080", "<p>a"), ("c", "", "<p>c")]);
+        fs::remove_file(folder.path().join("pages/c.html.gz")).unwrap();
+        assert!(read(folder.path(), 2).is_err());
+    }
+}

@@ -191,9 +191,13 @@ impl Bench {
 
 /// The processor time in seconds of all ended processes that this one started, where the system reports it.
 fn processor_of_children() -> Option<f64> {
+    children_of(&fs::read_to_string("/proc/self/stat").ok()?)
+}
+
+/// The same from the status of a process.
+fn children_of(stat: &str) -> Option<f64> {
     /// The clock ticks of a second, as Linux shows them to programs.
     const TICKS: f64 = 100.0;
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program, in parentheses, may contain spaces.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let mut seconds = || Some(fields.next()?.parse::<f64>().ok()? / TICKS);
@@ -204,4 +208,18 @@ fn answer(command: &mut Command) -> Result<Value> {
     let output = command.stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the tool failed: {}", output.status);
     serde_json::from_slice(&output.stdout).context("the answer is JSON")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_time_of_children_is_in_user_and_system_mode() {
+        let status = |name: &str| format!("7 ({name}) S 1 2 3 4 5 6 7 8 9 10 11 12 150 25 20 0 1 0 99");
+        for name in ["a", "a b) c (d"] {
+            assert!((children_of(&status(name)).unwrap() - 1.75).abs() < 1e-9, "{name}");
+        }
+        assert!(children_of("7 (a) S 1 2 3").is_none() && children_of("").is_none());
+    }
 }
