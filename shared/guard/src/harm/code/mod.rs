@@ -13,7 +13,7 @@ mod value;
 use std::collections::HashMap;
 
 use self::{
-    functions::{ARGUMENTS, DELETE, RUN},
+    functions::{ARGUMENTS, DELETE, MOVE, OPEN, RUN},
     tokens::{Language, Token, tokens},
     value::Value,
 };
@@ -313,10 +313,10 @@ impl Reader<'_, '_, '_> {
             return value;
         }
         let last = name.rsplit(['.', ':']).next().unwrap_or(name);
-        let may_omit =
-            matches!(self.language, Language::Perl | Language::Ruby) && (DELETE.contains(&last) || RUN.contains(&last));
+        let has_effect = [&DELETE[..], &RUN, &MOVE, &OPEN].iter().any(|names| names.contains(&last));
+        let may_omit = has_effect && matches!(self.language, Language::Perl | Language::Ruby);
         let arguments = match self.token(0) {
-            Some(Token::Name(_)) if may_omit => Some(self.separated(None)),
+            Some(Token::Name(_) | Token::Number | Token::Sign('[')) if may_omit => Some(self.separated(None)),
             _ => self.arguments(),
         };
         match arguments {
