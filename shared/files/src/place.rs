@@ -251,7 +251,10 @@ impl Roots {
         let bare = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text);
         let text = if bare != text && !bare.is_empty() && !exists(text) { bare } else { text };
         let home = self.project().home();
-        let beneath_home = text.strip_prefix("~/").or_else(|| text.strip_prefix(r"~\").filter(|_| cfg!(windows)));
+        let beneath_home = (text == "~")
+            .then_some("")
+            .or_else(|| text.strip_prefix("~/"))
+            .or_else(|| text.strip_prefix(r"~\").filter(|_| cfg!(windows)));
         Ok(match (beneath_home, home) {
             (Some(rest), Some(home)) if !exists(text) => home.join(rest),
             _ => PathBuf::from(text),
@@ -440,6 +443,9 @@ mod tests {
         assert_eq!(roots.place_to_write("dangling").unwrap().path(), root.join("made.md"));
         assert_eq!(roots.place_to_write("new/deep/a.md").unwrap().path(), root.join("new/deep/a.md"));
         assert_eq!(roots.directory_to_write(".").unwrap(), root);
+        if let Some(home) = roots.project().home() {
+            assert_eq!((roots.named("~").unwrap(), roots.named("~/a").unwrap()), (home.to_path_buf(), home.join("a")));
+        }
         for (text, expected) in [
             (".", PATH_NOT_WRITABLE),
             ("out-new", PATH_NOT_ALLOWED),

@@ -65,11 +65,10 @@ pub fn walk(place: &ResolvedPath, walk: Walk<'_>) -> Result<WalkBuilder, Error> 
     builder.standard_filters(false).max_depth(walk.depth).hidden(!walk.hidden).follow_links(false);
     let mut globs = OverrideBuilder::new(&path);
     for pattern in walk.include {
-        globs.add(&literal(pattern)?).map_err(|error| bad_glob(pattern, &error.to_string()))?;
+        globs.add(&line(&path, pattern)?).map_err(|error| bad_glob(pattern, &error.to_string()))?;
     }
     for pattern in walk.exclude {
-        let excluded = format!("!{pattern}");
-        refuse_empty(pattern)?;
+        let excluded = format!("!{}", line(&path, pattern)?);
         globs.add(&excluded).map_err(|error| bad_glob(pattern, &error.to_string()))?;
     }
     let ignored = if walk.no_ignore || place.root.kind != RootKind::ProjectRoot {
@@ -98,11 +97,12 @@ pub fn walk(place: &ResolvedPath, walk: Walk<'_>) -> Result<WalkBuilder, Error> 
 pub struct Glob(Override);
 
 impl Glob {
-    /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth.
+    /// The glob `pattern` for paths beneath `base`; one without a slash matches names at any depth. It may start with `./` or
+    /// with `base` itself.
     pub fn new(base: &Path, pattern: &str) -> Result<Self, Error> {
         let fail = |error: ignore::Error| bad_glob(pattern, &error.to_string());
         let mut builder = OverrideBuilder::new(base);
-        builder.add(&literal(pattern)?).map_err(fail)?;
+        builder.add(&line(base, pattern)?).map_err(fail)?;
         builder.build().map_err(fail).map(Self)
     }
 
@@ -112,16 +112,26 @@ impl Glob {
     }
 }
 
-/// `pattern` in the syntax of ignore files, where `!` and `#` at its start have another meaning.
-fn literal(pattern: &str) -> Result<String, Error> {
-    refuse_empty(pattern)?;
+/// `pattern` as a line of an ignore file in `base`, where `!` and `#` at its start have another meaning, and a `/` is
+/// `base`. An empty line would let everything pass, if it were the only one.
+fn line(base: &Path, pattern: &str) -> Result<String, Error> {
+    if pattern.trim().is_empty() {
+        return Err(bad_glob(pattern, "it is empty"));
+    }
+    if pattern.split('/').any(|name| name == "..") {
+        let error = bad_glob(pattern, "it has .. in it");
+        return Err(error.remedy("Write the glob from the directory on that is searched."));
+    }
+    if let Some(rest) = pattern.strip_prefix("./").or_else(|| beneath(base, pattern)) {
+        return Ok(format!("/{rest}"));
+    }
     let escape = if pattern.starts_with(['!', '#']) { "\\" } else { "" };
     Ok(format!("{escape}{pattern}"))
 }
 
-/// An empty glob is a blank line in an ignore file: as the only one it would let everything pass.
-fn refuse_empty(pattern: &str) -> Result<(), Error> {
-    if pattern.trim().is_empty() { Err(bad_glob(pattern, "it is empty")) } else { Ok(()) }
+/// The part of an absolute `pattern` after `base`.
+fn beneath<'p>(base: &Path, pattern: &'p str) -> Option<&'p str> {
+    pattern.strip_prefix(base.to_str()?)?.strip_prefix('/')
 }
 
 fn bad_glob(pattern: &str, reason: &str) -> Error {
@@ -151,7 +161,11 @@ mod tests {
         assert!(matches("a/*.md", "a/b.md") && !matches("a/*.md", "a/b/c.md"));
         assert!(matches("!a.md", "!a.md") && !matches("!a.md", "b.md"));
         assert!(matches("#a", "#a"));
-        for pattern in ["", "  ", "[a"] {
+        for pattern in ["./*.md", "/*.md", "/p/*.md"] {
+            assert!(matches(pattern, "b.md") && !matches(pattern, "a/b.md"), "{pattern}");
+        }
+        assert!(matches("/p/**/b.md", "a/b.md") && !matches("/pq/*.md", "b.md"));
+        for pattern in ["", "  ", "[a", "../*.md", "a/../*.md", ".."] {
             assert!(Glob::new(base, pattern).is_err_and(|error| error.is(ARGUMENT_ERROR)), "{pattern}");
         }
     }
