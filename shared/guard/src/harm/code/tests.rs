@@ -54,6 +54,20 @@ fn the_paths_that_code_computes_are_told() {
 }
 
 #[test]
+fn what_is_read_is_not_said_to_be_written() {
+    for (name, code) in [
+        ("python3", "open('a.md', 'rb')"),
+        ("python3", "from pathlib import Path; Path('a.md').open('r')"),
+        // An encoding, which has letters of modes in it.
+        ("python3", "open('a.md', 'r', -1, 'mac')"),
+        ("perl", "open(F, '<', 'a.md')"),
+        ("node", "require('fs').openSync('a.md', 'r')"),
+    ] {
+        assert_eq!(effects(name, code), (None, vec![]), "{code}");
+    }
+}
+
+#[test]
 fn harm_is_found_through_names_loops_and_inner_code() {
     for (name, code, rule) in [
         ("python3", "import os\nfor x in ['/']:\n  os.system('rm -rf ' + x)", "delete-root"),
