@@ -11,11 +11,11 @@ use std::{
     time::SystemTime,
 };
 
-use ragmaker_fs::{Directory, moment, temporary_name};
+use ragmaker_fs::{Directory, keep_owner, moment, temporary_name};
 use ragmaker_tool::Error;
 use rustix::{
     fd::AsFd,
-    fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid},
+    fs::{Access, AtFlags, FileType, Mode, OFlags, Stat},
     io::Errno,
 };
 
@@ -116,10 +116,10 @@ fn copy_file(from: &Directory, name: &OsStr, to: &Directory, new: &OsStr, stat: 
     copy.sync_all()
 }
 
-/// Gives the copy `to` the owner, where this user may set it, the permissions, the extended attributes and the times of
+/// Gives the copy `to` the owner and group, where this user may set them, the permissions, the extended attributes and the times of
 /// the entry `from` with `stat`.
 fn take_over(from: impl AsFd, to: impl AsFd, stat: &Stat) -> io::Result<()> {
-    let _ = rustix::fs::fchown(&to, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)));
+    keep_owner(&to, stat.st_uid, stat.st_gid);
     rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & 0o777))?;
     // After the permissions, because an access control list contains them.
     copy_attributes(from, &to)?;

@@ -19,5 +19,7 @@ pub use derived::{create_derived_folder, open_derived_file};
 pub use directory::{Directory, FileKind, Metadata, is_link, read_at};
 pub use exchange::{exchange, recover};
 pub use lock::{LockKind, lock_within};
+#[cfg(unix)]
+pub use path::keep_owner;
 pub use path::{canonicalize, is_root, is_same_name, owner_id, starts_with_name, user_id, volume};
 pub use time::{moment, rfc3339};

@@ -43,6 +43,13 @@ pub fn owner_id(metadata: &Metadata) -> Option<u32> {
     system::owner_id(metadata)
 }
 
+/// Gives the open `file` to the user `owner` and to `group`, where this user may do that. Only root may give files away; for
+/// others a file of their own is as good, in the same group if it is theirs.
+#[cfg(unix)]
+pub fn keep_owner(file: impl std::os::fd::AsFd, owner: u32, group: u32) {
+    system::keep_owner(file, owner, group);
+}
+
 /// Whether two names, of which one is ASCII, name the same entry of a directory.
 pub fn is_same_name(one: &str, other: &str) -> bool {
     if IGNORES_CASE { one.eq_ignore_ascii_case(other) } else { one == other }

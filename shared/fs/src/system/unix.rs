@@ -132,13 +132,13 @@ pub(crate) fn create_file(parent: &Handle, name: &OsStr, mode: u32, old: Option<
 
 /// Gives `file` the permissions of the file that it replaces, and its owner and group where this user may set them.
 pub(crate) fn take_over(file: &File, old: &Stat) -> io::Result<()> {
-    let new = rustix::fs::fstat(file)?;
-    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
-        // Only root may give files away; for others a file of their own is as good, in the same group if it is theirs.
-        let (owner, group) = (Some(Uid::from_raw(old.st_uid)), Some(Gid::from_raw(old.st_gid)));
-        let _ = rustix::fs::fchown(file, owner, group).or_else(|_| rustix::fs::fchown(file, None, group));
-    }
+    keep_owner(file, old.st_uid, old.st_gid);
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode))?)
+}
+
+pub(crate) fn keep_owner(file: impl AsFd, owner: u32, group: u32) {
+    let (owner, group) = (Some(Uid::from_raw(owner)), Some(Gid::from_raw(group)));
+    let _ = rustix::fs::fchown(&file, owner, group).or_else(|_| rustix::fs::fchown(&file, None, group));
 }
 
 pub(crate) fn sync(directory: &Handle) {
