@@ -57,8 +57,7 @@ impl Tool for Args {
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let initial = self.initial_dir.as_deref().map(|path| input_directory(path, invocation)).transpose()?;
-        let title = self.title.as_deref().unwrap_or(TITLE);
-        let title: String = title.chars().filter(|c| !c.is_control()).take(MAX_TITLE).collect();
+        let title = title(self.title.as_deref());
         let question = Question {
             title: &title,
             initial: initial.as_deref(),
@@ -71,5 +70,24 @@ impl Tool for Args {
             chosen.truncate(1);
         }
         Ok(Answer { directories: chosen.into_iter().map(|path| lossy_text(path).0).collect() })
+    }
+}
+
+/// The title of the window: on one line, of a bounded length.
+fn title(given: Option<&str>) -> String {
+    let title = given.unwrap_or(TITLE);
+    title.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_TITLE).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_line_of_a_bounded_length() {
+        assert_eq!(title(Some("Where?\nHere\u{1b}[2J")), "Where? Here [2J");
+        let long = "潮".repeat(MAX_TITLE);
+        assert_eq!(title(Some(&(long.clone() + "more"))), long);
+        assert!(!title(None).is_empty());
     }
 }
