@@ -118,3 +118,71 @@ fn records(
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that cannot be written, for this reason.
+    struct Unwritable(io::ErrorKind);
+
+    impl Write for Unwritable {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(self.0.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn settings(form: InputFormat, max_failures: Option<usize>) -> Settings {
+        let timeout = Duration::from_mins(1);
+        Settings { form, content: Content::Whole, jobs: Jobs::new(1), timeout, max_bytes: 1_000, max_failures }
+    }
+
+    /// The number of lines for `input`, and the error.
+    fn converted(input: &'static str, max_failures: Option<usize>) -> (usize, Option<Error>) {
+        let mut out = vec![];
+        let result = convert(input.as_bytes(), &mut out, settings(InputFormat::JsonLines, max_failures));
+        (out.split_inclusive(|byte| *byte == b'\n').count(), result.err())
+    }
+
+    #[test]
+    fn a_stream_ends_with_the_first_failure_too_many() {
+        let input = "{\"html\": \"<p>a\"}\n{}\n{\"html\": \"<p>b\"}\n{}\n{}\n";
+        assert_eq!(converted(input, None).0, 5);
+        for (most, lines, message) in [(0, 2, "1 record failed"), (1, 4, "2 records failed")] {
+            let (written, error) = converted(input, Some(most));
+            let error = error.unwrap();
+            // The record that failed is in the output.
+            assert_eq!((written, error.message()), (lines, message));
+            assert!(error.is(TOO_MANY_FAILURES) && error.details()["failures"] == most + 1, "{error}");
+        }
+        assert!(matches!(converted(input, Some(3)), (5, None)));
+    }
+
+    #[test]
+    fn a_reader_that_leaves_is_no_failure_and_a_full_disk_is() {
+        let to = |kind| {
+            let settings = settings(InputFormat::JsonLines, None);
+            convert(&b"{\"html\": \"<p>a\"}\n"[..], Unwritable(kind), settings)
+        };
+        assert!(to(io::ErrorKind::BrokenPipe).is_ok());
+        assert!(to(io::ErrorKind::StorageFull).unwrap_err().is(OUTPUT_ERROR));
+    }
+
+    #[test]
+    fn an_input_that_ends_at_once_is_broken_and_one_of_another_format_is_a_failed_record() {
+        let to = |form, input: &'static [u8]| {
+            let mut out = vec![];
+            let result = convert(input, &mut out, settings(form, None));
+            (String::from_utf8(out).unwrap(), result)
+        };
+        // The head of a compressed file, and no more.
+        let (out, result) = to(InputFormat::JsonLines, b"\x1f\x8b\x08");
+        assert!(out.is_empty() && result.unwrap_err().is(INPUT_BROKEN));
+        let (out, result) = to(InputFormat::Warc { any_status: true }, b"{\"html\": \"<p>a\"}\n");
+        assert!(result.is_ok() && out.contains(INVALID_RECORD.name()) && out.lines().count() == 1, "{out}");
+    }
+}
