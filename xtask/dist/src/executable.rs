@@ -16,13 +16,9 @@ pub(crate) fn build(release: &Release, folder: &Path) -> anyhow::Result<PathBuf>
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--release", "--locked", "--package", "ragmaker", "--target", &release.target]);
     cargo.arg("--target-dir").arg(folder).current_dir(&release.root);
-    // Flags with spaces, for a path that has some, are possible only in this form.
-    let own = variable("CARGO_ENCODED_RUSTFLAGS")
-        .map(|flags| flags.split('\u{1f}').map(str::to_owned).collect::<Vec<_>>())
-        .or_else(|| Some(variable("RUSTFLAGS")?.split_whitespace().map(str::to_owned).collect()));
-    let own = own.unwrap_or_default().into_iter().filter(|flag| !flag.is_empty());
-    let all: Vec<_> = own.chain(flags("--remap-path-prefix")).collect();
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", all.join("\u{1f}"));
+    let (encoded, plain) = (variable("CARGO_ENCODED_RUSTFLAGS"), variable("RUSTFLAGS"));
+    let all = encoded_flags(encoded.as_deref(), plain.as_deref(), flags("--remap-path-prefix"));
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", all);
     if cfg!(unix) {
         let all: Vec<_> = variable("CFLAGS").into_iter().chain(flags("-ffile-prefix-map")).collect();
         cargo.env("CFLAGS", all.join(" "));
@@ -38,6 +34,17 @@ pub(crate) fn build(release: &Release, folder: &Path) -> anyhow::Result<PathBuf>
         ensure!(!is_there, "{} contains the path {private}", path.display());
     }
     Ok(path)
+}
+
+/// The flags of whoever builds, which are `encoded` or else the words of `plain`, and those that are `added`.
+///
+/// Flags with spaces, for a path that has some, are possible only in the encoded form.
+fn encoded_flags(encoded: Option<&str>, plain: Option<&str>, added: Vec<String>) -> String {
+    let own: Vec<&str> = match encoded {
+        Some(encoded) => encoded.split('\u{1f}').filter(|flag| !flag.is_empty()).collect(),
+        None => plain.unwrap_or_default().split_whitespace().collect(),
+    };
+    own.into_iter().map(str::to_owned).chain(added).collect::<Vec<_>>().join("\u{1f}")
 }
 
 /// The flags of whoever builds, to which those of a release are added.
@@ -75,4 +82,23 @@ pub(crate) fn debian_package(release: &Release, folder: &Path) -> anyhow::Result
     let status = cargo.current_dir(&release.root).status().context("cannot run cargo")?;
     ensure!(status.success(), "cargo deb failed ({status})");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_of_a_release_follow_those_of_the_environment() {
+        for (encoded, plain, all) in [
+            (None, None, "--added=/a b=/c"),
+            (None, Some(" -C  opt-level=3 "), "-C|opt-level=3|--added=/a b=/c"),
+            // As cargo does, the encoded ones are taken.
+            (Some("--cfg|x y|"), Some("-C opt-level=3"), "--cfg|x y|--added=/a b=/c"),
+        ] {
+            let encoded = encoded.map(|flags: &str| flags.replace('|', "\u{1f}"));
+            let flags = encoded_flags(encoded.as_deref(), plain, vec!["--added=/a b=/c".to_owned()]);
+            assert_eq!(flags.replace('\u{1f}', "|"), all);
+        }
+    }
 }

@@ -145,11 +145,7 @@ impl Batch {
 
     /// A thousand pages, without a session: the call starts its browser and closes it.
     fn pages(&self) -> anyhow::Result<()> {
-        let url = |index: usize| match (index % HOSTILE_EVERY, index / HOSTILE_EVERY) {
-            (0, turn) => format!("{}?n={index}", self.site.url(HOSTILE[turn % HOSTILE.len()])),
-            _ => self.site.url(&format!("/page/{index}")),
-        };
-        let urls: Vec<String> = (0..PAGES).map(url).collect();
+        let urls: Vec<String> = (0..PAGES).map(|index| self.site.url(&path(index))).collect();
         let arguments = ["--tabs", "8", "--per-host", "8", "--timeout", "6"];
         let ended = ticking("1,000 pages", || self.extract("pages", &urls, &arguments))?;
         let answered: HashSet<_> = ended.records.iter().filter_map(|record| record["requested_url"].as_str()).collect();
@@ -251,6 +247,14 @@ impl Batch {
     }
 }
 
+/// The page of the site at this place of the batch.
+fn path(index: usize) -> String {
+    match (index % HOSTILE_EVERY, index / HOSTILE_EVERY) {
+        (0, turn) => format!("{}?n={index}", HOSTILE[turn % HOSTILE.len()]),
+        _ => format!("/page/{index}"),
+    }
+}
+
 /// The number of processes of the browser of the project in `folder`, after they had their time to end.
 fn left_over(folder: &Path) -> anyhow::Result<usize> {
     let until = Instant::now() + ENDING;
@@ -264,5 +268,21 @@ fn left_over(folder: &Path) -> anyhow::Result<usize> {
             return Ok(left);
         }
         thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_has_every_hostile_page_and_none_twice() {
+        let paths: Vec<_> = (0..PAGES).map(path).collect();
+        assert_eq!(paths.iter().collect::<HashSet<_>>().len(), PAGES);
+        for hostile in HOSTILE {
+            assert!(paths.iter().any(|path| path.split('?').next() == Some(hostile)), "{hostile}");
+        }
+        let hostile = paths.iter().filter(|path| !path.starts_with("/page/")).count();
+        assert_eq!(hostile, PAGES.div_ceil(HOSTILE_EVERY));
     }
 }

@@ -100,11 +100,15 @@ fn convert(programs: &Path, documents: &Path, kb: &Path, output: &Path) -> anyho
             continue;
         };
         let text = fs::read_to_string(file)?;
-        let body = text.splitn(3, "---\n").nth(2).unwrap_or_default();
         let name = page["url"].as_str().and_then(|url| url.rsplit('/').next()).context("a page without an address")?;
-        fs::write(output.join(format!("{name}.md")), body)?;
+        fs::write(output.join(format!("{name}.md")), body(&text))?;
     }
     Ok(())
+}
+
+/// A saved document without its front matter.
+fn body(text: &str) -> &str {
+    text.splitn(3, "---\n").nth(2).unwrap_or_default()
 }
 
 /// Prints the time and the memory for one file, each in a separate process.
@@ -150,4 +154,15 @@ fn costs(programs: &Path, folder: &Path, documents: &Path, python: &Path, script
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_front_matter_is_not_scored() {
+        assert_eq!(body("---\ntitle: \"a\"\n---\n\n# A\n\n---\n\nb\n"), "\n# A\n\n---\n\nb\n");
+        assert_eq!(body("# no front matter\n"), "");
+    }
 }

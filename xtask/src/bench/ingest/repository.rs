@@ -165,3 +165,19 @@ impl Drop for Server {
         let _ = self.child.wait();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_files_of_all_folders_are_summed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        for (name, size) in [("x", 1), ("a/y", 20), ("a/b/z", 300)] {
+            fs::write(folder.path().join(name), vec![0; size]).unwrap();
+        }
+        assert_eq!(size(folder.path()).unwrap(), 321);
+        assert!(size(&folder.path().join("none")).is_err());
+    }
+}
