@@ -46,3 +46,41 @@ impl Tool for Args {
         Ok(Answer { path: lossy_text(path).0, created })
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{fs, os::unix::fs::symlink, path::Path};
+
+    use ragmaker_testkit::folder;
+    use ragmaker_tool::HostOptions;
+
+    use super::*;
+
+    fn run(root: &Path, path: &str) -> Result<Answer, Error> {
+        let host = HostOptions { project_root: root.to_str().map(str::to_owned), ..HostOptions::default() };
+        Args { path: path.to_owned() }.run(&Invocation { host, ..Invocation::default() })
+    }
+
+    #[test]
+    fn a_link_to_a_directory_is_one_that_exists() {
+        let (_holder, root) = folder("project");
+        fs::create_dir(root.join("real")).unwrap();
+        symlink("real", root.join("link")).unwrap();
+        let answer = run(&root, "link").unwrap();
+        assert_eq!((Path::new(&answer.path), answer.created), (&*root.join("real"), false));
+        assert!(run(&root, "link/new").unwrap().created && root.join("real/new").is_dir());
+    }
+
+    #[test]
+    fn what_is_no_directory_is_left_as_it_is() {
+        let (_holder, root) = folder("project");
+        fs::write(root.join("file"), "text").unwrap();
+        symlink("file", root.join("link")).unwrap();
+        for path in ["file", "link"] {
+            let error = run(&root, path).err().unwrap();
+            assert!(error.is(ALREADY_EXISTS) && error.message().ends_with("is not a directory"), "{path}: {error}");
+            assert_eq!(error.details()["path"], root.join("file").to_str().unwrap());
+        }
+        assert_eq!(fs::read(root.join("file")).unwrap(), b"text");
+    }
+}
