@@ -34,7 +34,26 @@ pub(crate) fn program(name: &str, version: &str, features: &[&str]) -> anyhow::R
 /// Whether it prints this version, as `NAME VERSION` or `NAME vVERSION`.
 fn is_current(program: &Path, version: &str) -> bool {
     let output = Command::new(program).arg("--version").output();
-    output.is_ok_and(|output| {
-        String::from_utf8_lossy(&output.stdout).split_whitespace().any(|word| word.trim_start_matches('v') == version)
-    })
+    output.is_ok_and(|output| names(&String::from_utf8_lossy(&output.stdout), version))
+}
+
+fn names(printed: &str, version: &str) -> bool {
+    printed.split_whitespace().any(|word| word.strip_prefix('v').unwrap_or(word) == version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_version_is_not_taken_for_the_wanted_one() {
+        for (printed, is_it) in [
+            ("mdbook v0.4.1\n", true),
+            ("cargo-deny 0.4.1", true),
+            ("mdbook v0.4.10", false),
+            ("mdbook v10.4.1", false),
+        ] {
+            assert_eq!(names(printed, "0.4.1"), is_it, "{printed}");
+        }
+    }
 }

@@ -71,3 +71,27 @@ fn write(path: &Path, picture: &[u8]) -> anyhow::Result<()> {
     println!("{} ({} bytes)", path.display(), picture.len());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_is_known_as_soon_as_the_answer_is_complete() {
+        let of = |printed: &'static str| address(&mut Some(printed.as_bytes()));
+        let answer = "{\n  \"status\": \"success\",\n  \"url\": \"http://127.0.0.1:7/\"\n}\n";
+        assert_eq!(of(answer).unwrap(), "http://127.0.0.1:7/");
+        let half = of("{\n  \"status\": \"success\",\n").unwrap_err();
+        assert!(half.to_string().starts_with("the server ended") && half.to_string().contains("success"), "{half}");
+        assert!(of("{\"status\": \"success\"}\n").unwrap_err().to_string().ends_with("no url"));
+    }
+
+    #[test]
+    fn a_large_picture_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.webp");
+        assert!(write(&path, &vec![0; LIMIT]).is_err() && !path.exists());
+        write(&path, &vec![0; LIMIT - 1]).unwrap();
+        assert!(path.exists());
+    }
+}

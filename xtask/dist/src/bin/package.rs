@@ -10,7 +10,7 @@ use std::{
 
 use anyhow::{Context, ensure};
 use argh::FromArgs;
-use cargo_metadata::{Metadata, MetadataCommand};
+use cargo_metadata::{Metadata, MetadataCommand, Package};
 use flate2::read::GzDecoder;
 use serde_json::json;
 use xtask_dist::archive::sha256;
@@ -45,9 +45,7 @@ fn main() -> anyhow::Result<()> {
 
 /// Packages the crates in the order of their dependencies, and returns the packages.
 fn package(metadata: &Metadata, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let is_private = |publish: &Option<Vec<String>>| publish.as_ref().is_some_and(Vec::is_empty);
-    let (private, public): (Vec<_>, Vec<_>) =
-        metadata.workspace_packages().into_iter().partition(|package| is_private(&package.publish));
+    let (private, public) = by_publication(metadata);
     let mut command = cargo(metadata.workspace_root.as_std_path());
     // The crates are not built one by one: --install builds them, and so does every other task.
     command.args(["package", "--workspace", "--locked", "--no-verify", "--allow-dirty", "--quiet", "--target-dir"]);
@@ -63,6 +61,12 @@ fn package(metadata: &Metadata, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         ensure!(path.is_file(), "{} was not packaged", path.display());
     }
     Ok(crates)
+}
+
+/// The packages of the workspace that are never published, and the others.
+fn by_publication(metadata: &Metadata) -> (Vec<&Package>, Vec<&Package>) {
+    let is_private = |package: &&Package| package.publish.as_ref().is_some_and(Vec::is_empty);
+    metadata.workspace_packages().into_iter().partition(is_private)
 }
 
 /// Installs tools from a directory that has the packages and all other crates that they need, and runs them.
@@ -110,4 +114,26 @@ fn run(command: &mut Command) -> anyhow::Result<()> {
     let status = command.status().with_context(|| format!("cannot run {command:?}"))?;
     ensure!(status.success(), "{command:?}: {status}");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use cargo_metadata::DependencyKind;
+
+    use super::*;
+
+    #[test]
+    fn what_is_published_depends_on_nothing_that_is_not() {
+        let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+        let (private, public) = by_publication(&metadata);
+        let is_private = |name: &str| private.iter().any(|package| package.name == name);
+        assert!(is_private("xtask") && !is_private("ragmaker") && public.len() > private.len());
+        for package in public {
+            for dependency in package.dependencies.iter().filter(|dependency| is_private(&dependency.name)) {
+                // Cargo leaves a dependency of tests out of the package if it has a path and no version.
+                let is_left_out = dependency.kind == DependencyKind::Development && dependency.req.to_string() == "*";
+                assert!(is_left_out, "{}: {}", package.name, dependency.name);
+            }
+        }
+    }
 }
