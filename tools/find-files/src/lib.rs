@@ -159,7 +159,7 @@ mod tests {
         let (_holder, root) = folder("project");
         for (name, seconds) in [("a/z", 1), ("b", 1), ("a-a", 1), ("c", 2)] {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            File::open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
+            File::options().write(true).open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
         }
         assert_eq!(names(&root, &["--glob", "*"]), ["c", "a/z", "a-a", "b"]);
         assert_eq!(names(&root, &["--glob", "*", "--sort", "name"]), ["a/z", "a-a", "b", "c"]);

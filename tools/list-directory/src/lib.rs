@@ -182,7 +182,7 @@ mod tests {
         let (_holder, root) = folder("project");
         for (name, seconds) in [("old", 1), ("b", 2), ("a", 2), ("new", 3)] {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            File::open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
+            File::options().write(true).open(write(&root, name, "")).unwrap().set_modified(time).unwrap();
         }
         assert_eq!(names(&root, &["--sort", "modified"]), ["new", "a", "b", "old"]);
         let entries = run(&root, &["--sort", "modified"]).unwrap().entries;
