@@ -42,10 +42,11 @@ impl Inspector<'_> {
                 }
             }
             "mv" => {
-                if let Some((to, from)) = operands.split_last() {
-                    for path in from {
-                        self.harm.block = self.harm.block.take().or_else(|| self.targets.delete(path));
-                    }
+                let (from, to) = moved(rest);
+                for path in from {
+                    self.harm.block = self.harm.block.take().or_else(|| self.targets.delete(path));
+                }
+                if let Some(to) = to {
                     self.writes(to);
                 }
             }
@@ -63,13 +64,15 @@ impl Inspector<'_> {
             "tee" | "truncate" | "touch" => operands.iter().for_each(|path| self.writes(path)),
             "sed" | "perl" if has(&['i'], "--in-place") => operands.iter().skip(1).for_each(|path| self.writes(path)),
             "dd" => {
-                if let Some(path) = rest.iter().find_map(|word| word.strip_prefix("of=")) {
-                    self.writes(path);
-                }
+                // The last counts.
+                rest.iter().filter_map(|word| word.strip_prefix("of=")).for_each(|path| self.writes(path));
             }
             "chmod" | "chown" | "chgrp" | "setfacl" => {
                 let recursive = has(&['R'], "--recursive");
-                operands.iter().skip(1).for_each(|path| self.opens_up(path, recursive));
+                // The mode may begin with a hyphen, so the first may be a path.
+                for path in operands {
+                    self.opens_up(path, recursive);
+                }
             }
             "chattr" => {
                 let paths = operands.iter().filter(|word| !word.starts_with(['+', '=']));
@@ -150,6 +153,7 @@ impl Inspector<'_> {
     }
 
     fn find(&mut self, rest: &[String]) {
+        let rest = without_options(rest);
         let runs = rest.iter().position(|word| ["-exec", "-execdir", "-ok", "-okdir"].contains(&word.as_str()));
         let command = runs.map(|at| unwrapped(&rest[at + 1..])).unwrap_or_default();
         let changes = |name: &String| deletes(base(name)) || ["chmod", "chown"].contains(&base(name));
@@ -203,6 +207,48 @@ impl Inspector<'_> {
             _ => {}
         }
     }
+}
+
+/// What `mv` moves, and where to: the last operand, unless an option names the folder.
+fn moved(words: &[String]) -> (Vec<&str>, Option<&str>) {
+    let (mut paths, mut folder) = (vec![], None);
+    let mut words = words.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        if let Some(long) = word.strip_prefix("--") {
+            if "target-directory".starts_with(long) && long.starts_with('t') {
+                folder = words.next();
+            } else if let Some((name, value)) = long.split_once('=')
+                && "target-directory".starts_with(name)
+            {
+                folder = Some(value);
+            }
+        } else if let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) {
+            // `-S` takes the rest of the word as well.
+            if let Some((before, value)) = letters.split_once('t')
+                && !before.contains('S')
+            {
+                folder = if value.is_empty() { words.next() } else { Some(value) };
+            }
+        } else {
+            paths.push(word);
+        }
+    }
+    let to = folder.or_else(|| paths.pop());
+    (paths, to)
+}
+
+/// The words of `find` after the options that stand before its folders.
+fn without_options(words: &[String]) -> &[String] {
+    let mut left = words;
+    while let Some((word, rest)) = left.split_first() {
+        left = match word.as_str() {
+            "-H" | "-L" | "-P" => rest,
+            "-D" => rest.get(1..).unwrap_or_default(),
+            level if level.starts_with("-O") => rest,
+            _ => break,
+        };
+    }
+    left
 }
 
 /// The folders that `find` searches.

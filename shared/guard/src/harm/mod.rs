@@ -254,8 +254,39 @@ mod tests {
             ("dd if=/dev/zero of=/dev/sda", "write-disk"),
             ("find / -exec rm {} +", "delete-root"),
             ("systemctl poweroff", "stop-machine"),
+            ("find -L / -delete", "delete-root"),
+            ("find -P -O3 . -delete", "delete-root"),
+            ("find -D exec -L ~ -exec rm {} +", "delete-root"),
+            ("chmod -R -x /", "open-root"),
+            ("chmod --reference=src/a.md -R ~", "open-root"),
+            ("dd of=a of=/dev/sda", "write-disk"),
+            ("mv -t src /", "delete-root"),
+            ("mv --target-directory=src ~", "delete-root"),
+            ("mv -fvt src ~", "delete-root"),
+            ("mv -tsrc ~", "delete-root"),
+            ("kill -9 -1", "stop-machine"),
+            ("kill -s KILL -- -1", "stop-machine"),
         ] {
             assert_eq!(found(line).0, Some(rule), "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_that_only_look_harmful_are_not_blocked() {
+        for line in [
+            "find -L src -delete",
+            "find / -L -print",
+            "chmod -x src/a.md",
+            "chmod -R 755 src",
+            "mv -t ~ src",
+            "mv src/a.md -t src",
+            "kill -1 42",
+            "kill 42",
+            "systemctl status reboot.target",
+            "shutdown --help",
+            "init 3",
+        ] {
+            assert_eq!(found(line).0, None, "{line}");
         }
     }
 
