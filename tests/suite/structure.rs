@@ -74,3 +74,27 @@ fn no_files_import_each_other() {
     let cycles: Vec<String> = sources.iter().flat_map(|source| imports::cycles(source)).collect();
     assert!(cycles.is_empty(), "{cycles:#?}");
 }
+
+/// The fuzz targets are in no workspace, so nothing else compiles them.
+#[test]
+fn the_fuzz_targets_have_the_crates_that_they_use() {
+    let (mut targets, mut missing) = (0, vec![]);
+    for (folder, _) in crates("shared").into_iter().chain(crates("tools")) {
+        let fuzz = folder.join("fuzz");
+        let Ok(manifest) = fs::read_to_string(fuzz.join("Cargo.toml")) else { continue };
+        let own: BTreeSet<&str> = needed(&manifest).collect();
+        for path in fs::read_dir(fuzz.join("fuzz_targets")).unwrap().map(|entry| entry.unwrap().path()) {
+            targets += 1;
+            let source = fs::read_to_string(&path).unwrap();
+            for (at, _) in source.match_indices("ragmaker_") {
+                let name = source[at + "ragmaker_".len()..].split(|c: char| !c.is_alphanumeric() && c != '_').next();
+                let name = name.unwrap_or_default().replace('_', "-");
+                if !own.contains(name.as_str()) {
+                    missing.push(format!("{}: {name}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(targets >= 9, "{targets}");
+    assert!(missing.is_empty(), "{missing:#?}");
+}
