@@ -20,7 +20,7 @@ static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 fuzz_target!(|text: &str| {
-    let project_root = ROOT.to_str();
+    let project_root = ROOT.to_str().map(str::to_owned);
     let roots = Roots::discover(&HostOptions { project_root, ..HostOptions::default() }).unwrap();
     for place in [roots.place(text), roots.place_to_write(text), roots.entry_to_write(text)].into_iter().flatten() {
         let path = place.path();
