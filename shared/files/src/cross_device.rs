@@ -116,8 +116,8 @@ fn copy_file(from: &Directory, name: &OsStr, to: &Directory, new: &OsStr, stat: 
     copy.sync_all()
 }
 
-/// Gives the copy `to` the owner and group, where this user may set them, the permissions, the extended attributes and the times of
-/// the entry `from` with `stat`.
+/// Gives the copy `to` what the entry `from` with `stat` has: the owner and group, where this user may set them, the
+/// permissions, the extended attributes and the times.
 fn take_over(from: impl AsFd, to: impl AsFd, stat: &Stat) -> io::Result<()> {
     keep_owner(&to, stat.st_uid, stat.st_gid);
     rustix::fs::fchmod(&to, Mode::from_raw_mode(stat.st_mode & 0o777))?;

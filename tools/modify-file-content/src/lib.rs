@@ -81,9 +81,7 @@ impl Tool for Args {
 
     fn run(self, invocation: &Invocation) -> Result<Answer, Error> {
         let unusable = match self.old_text.as_str() {
-            "" => {
-                Some(("it is empty", "Use ragmaker-write-file to write a whole file, or with --append to add to it."))
-            }
+            "" => Some(("it is empty", "Use ragmaker-write-file to write a whole file.")),
             old if old == self.new_text => Some(("--new-text is the same", "Give the changed text in --new-text.")),
             _ => None,
         };
