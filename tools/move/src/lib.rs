@@ -115,7 +115,7 @@ fn check_kinds(from: &Path, is_directory: bool, to: &Path, onto_directory: bool,
     let error = match (is_directory, onto_directory) {
         (_, true) if !overwrite => ALREADY_EXISTS.error(format!("{} is a directory", to.display())),
         (false, true) => IS_A_DIRECTORY.error(format!("{} is a directory: a file cannot replace it", to.display())),
-        (true, false) if overwrite => NOT_A_DIRECTORY
+        (true, false) => NOT_A_DIRECTORY
             .error(format!("{} is not a directory: a directory cannot replace it", to.display()))
             .remedy("Choose another --destination-path, or delete what is there first."),
         _ => return Ok(()),
@@ -174,12 +174,13 @@ mod tests {
         let (_holder, root) = folder("project");
         write(&root, "f", "");
         fs::create_dir(root.join("empty")).unwrap();
-        for (from, to, code, remedy) in [
-            ("f", "empty", IS_A_DIRECTORY, "/empty/f."),
-            ("empty", "f", NOT_A_DIRECTORY, "delete what is there first."),
+        for (from, to, flags, code, remedy) in [
+            ("f", "empty", &["--overwrite"][..], IS_A_DIRECTORY, "/empty/f."),
+            ("empty", "f", &["--overwrite"], NOT_A_DIRECTORY, "delete what is there first."),
+            ("empty", "f", &[], NOT_A_DIRECTORY, "delete what is there first."),
         ] {
-            let error = run(&root, from, to, &["--overwrite"]).err().unwrap();
-            assert!(error.is(code) && error.remediation().ends_with(remedy), "{from} {to}: {error}");
+            let error = run(&root, from, to, flags).err().unwrap();
+            assert!(error.is(code) && error.remediation().ends_with(remedy), "{from} {to} {flags:?}: {error}");
             assert_eq!(error.details()["path"], root.join(to).to_str().unwrap());
         }
         assert!(root.join("f").is_file() && root.join("empty").is_dir());

@@ -1,9 +1,10 @@
 //! Tests of both forms of arguments.
 
 use super::{names::in_words, *};
-use crate::testing::{Fruit, Pick, Plant};
-use crate::{Caller, NOT_ALLOWED_IN_ARGUMENTS};
+use crate::testing::{Fruit, Pick, Picked, Plant};
+use crate::{Annotations, Caller, Code, JsonSchema, NOT_ALLOWED_IN_ARGUMENTS};
 use proptest::prelude::*;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 fn pick(line: &[&str]) -> Result<Pick, Error> {
@@ -34,6 +35,14 @@ fn gnu_spellings_and_any_order() {
     assert_eq!(pick(&["--basket", "-"]).unwrap().basket, "-");
     assert_eq!(pick(&["--basket", "--ripe"]).unwrap().basket, "--ripe");
     assert_eq!(pick(&["--basket", "", "--tag=x", "--tag", "-7"]).unwrap().tag, ["x", "-7"]);
+}
+
+#[test]
+fn a_switch_may_have_its_value_after_an_equals_sign() {
+    for (word, ripe) in [("--ripe", true), ("--ripe=true", true), ("--ripe=false", false)] {
+        assert_eq!(pick(&["--basket=a", word]).unwrap().ripe, ripe, "{word}");
+    }
+    assert_eq!(refused(&["--basket=a", "--ripe", "--ripe=true"]).0, "--ripe was given more than once");
 }
 
 #[test]
@@ -118,8 +127,13 @@ fn words_are_values_in_their_order() {
         (&["{a,b}*", "{3}"], "{a,b}*", Some("{3}")),
         (&["{}", "{oak: 3}"], "{}", Some("{oak: 3}")),
         (&["a=b", "c: d"], "a=b", Some("c: d")),
+        (&["oak", "--bed_row", "3"], "oak", Some("3")),
     ] {
         assert_eq!(plant(line).unwrap(), (seed.to_owned(), row.map(str::to_owned)), "{line:?}");
+    }
+    // Without white space, or with a letter or a hyphen after the first one, it is an option.
+    for word in ["-5", "-a list", "--5 degrees"] {
+        assert!(plant(&[word]).unwrap_err().message().starts_with("unknown argument"), "{word}");
     }
     // After `--`, nothing is an option.
     let after = |words: &[&str]| match parse::<Plant>(["--by=me", "--"].iter().chain(words).map(OsString::from)) {
@@ -212,6 +226,129 @@ fn json_arguments_are_the_same_arguments() {
     assert_eq!(refused(&["--arguments", "[1]"]).1, "--arguments");
     assert_eq!(refused(&["--arguments", r#"{"basket":"a","ripe":{}}"#]).1, "ripe");
     assert_eq!(refused(&["--basket=a", "--arguments", r#"{"basket":"b"}"#]).1, "basket");
+}
+
+#[test]
+fn a_number_in_json_is_a_whole_one_where_it_can_be() {
+    let value = |number: &str| refused(&["--arguments", &format!(r#"{{"basket":"a","count":{number}}}"#)]).0;
+    for (number, text) in [
+        ("9.0", "9"),
+        ("-9.0", "-9"),
+        ("9e14", "900000000000000"),
+        ("1.5", "1.5"),
+        // A number of 64 bits in floating point is exact only up to 2^53.
+        ("12345678901234567890", "12345678901234567890"),
+        ("2e15", "2000000000000000.0"),
+    ] {
+        assert!(value(number).starts_with(&format!("count cannot be \"{text}\": ")), "{number}: {}", value(number));
+    }
+}
+
+#[test]
+fn a_switch_in_json_is_true_or_false() {
+    let ripe =
+        |value: &str| pick(&["--arguments", &format!(r#"{{"basket":"a","ripe":{value}}}"#)]).map(|pick| pick.ripe);
+    for (value, expected) in
+        [("true", true), ("\"true\"", true), ("false", false), ("\"false\"", false), ("\"\"", false), ("null", false)]
+    {
+        assert_eq!(ripe(value).unwrap(), expected, "{value}");
+    }
+    for value in ["1", "\"yes\"", "[]"] {
+        assert_eq!(ripe(value).unwrap_err().details()["argument"], "ripe", "{value}");
+    }
+}
+
+/// A tool with an option for JSON text, and one for the command line only.
+#[derive(FromArgs, ArgsInfo, Serialize, JsonSchema, Debug)]
+#[argh(help_triggers("-h", "--help"))]
+struct Label {
+    /// labels as JSON text
+    #[argh(option)]
+    labels: String,
+    /// shows them
+    #[argh(switch)]
+    #[expect(dead_code, reason = "only its name is needed")]
+    #[serde(skip)]
+    shown: bool,
+}
+
+impl Tool for Label {
+    type Answer = Picked;
+    const NAME: &'static str = "ragmaker-label";
+    const VERSION: &'static str = "0.1.0";
+    const ANNOTATIONS: Annotations = Annotations::ADDITIVE;
+    const ERRORS: &'static [&'static [Code]] = &[];
+    const JSON_TEXTS: &'static [&'static str] = &["--labels"];
+    const COMMAND_LINE_FLAGS: &'static [&'static str] = &["--shown"];
+
+    fn run(self, _: &Invocation) -> Result<Picked, Error> {
+        unreachable!("no test runs it")
+    }
+}
+
+#[test]
+fn json_text_may_be_written_as_json() {
+    let labels = |json: Value| {
+        let Value::Object(members) = json else { panic!("{json}") };
+        from_json::<Label>(members.into_iter().collect(), &HostOptions::default()).map(|(label, _)| label.labels)
+    };
+    for (value, text) in [
+        (json!("[\"a\"]"), "[\"a\"]"),
+        (json!(["a", 1]), "[\"a\",1]"),
+        (json!({"a": [null]}), "{\"a\":[null]}"),
+        (json!(7), "7"),
+        (json!(true), "true"),
+    ] {
+        assert_eq!(labels(json!({"labels": value})).unwrap(), text);
+    }
+    let error = labels(json!({"labels": "[]", "shown": true})).unwrap_err();
+    assert!(error.message().contains("for the command line only") && error.details()["argument"] == "shown", "{error}");
+    let error = labels(json!({"labels": "[]", "show": true})).unwrap_err();
+    assert!(!error.remediation().contains("shown"), "{}", error.remediation());
+}
+
+/// A program that is not a tool.
+#[derive(FromArgs, ArgsInfo, Debug, PartialEq)]
+#[argh(help_triggers("-h", "--help"))]
+struct Program {
+    /// a command
+    #[argh(positional)]
+    command: String,
+    /// says more
+    #[argh(switch)]
+    loud: bool,
+}
+
+/// A program without arguments.
+#[derive(FromArgs, ArgsInfo, Debug, PartialEq)]
+#[argh(help_triggers("-h", "--help"))]
+struct Bare {}
+
+#[test]
+fn a_program_has_words_and_takes_no_json() {
+    let run =
+        |line: &[&str]| match of_program::<Program>("program", line.iter().map(OsString::from), &["--allow-root"])? {
+            Parsed::Work((program, host)) => Ok((program.command, program.loud, host.allow_root)),
+            _ => panic!("{line:?} asks for work"),
+        };
+    let expected = ("go".to_owned(), true, vec!["/r".to_owned()]);
+    assert_eq!(run(&["go", "--loud", "--allow-root=/r"]).unwrap(), expected);
+    assert_eq!(run(&["--loud", "--allow-root", "/r", "--", "go"]).unwrap(), expected);
+    // A word may look like JSON or like an option.
+    for word in ["{\"command\": \"go\"}", "--loud", "--describe", "- go"] {
+        assert_eq!(run(&["--", word]).unwrap().0, word);
+    }
+    let refused = |line: &[&str]| -> (String, String) {
+        let error: Error = run(line).unwrap_err();
+        (error.message().to_owned(), error.remediation().to_owned())
+    };
+    assert_eq!(refused(&["go", "on"]), ("unexpected argument \"on\"".into(), "Run it once for each.".into()));
+    for option in ["--describe", "--arguments", "--kb-root=/k"] {
+        let name = option.split('=').next().unwrap();
+        assert_eq!(refused(&["go", option]).0, format!("unknown argument {name:?}"));
+    }
+    let bare = of_program::<Bare>("bare", ["--loud".into()], &[]).err().unwrap();
+    assert_eq!(bare.remediation(), "Leave it out; there are no arguments.");
 }
 
 #[test]
