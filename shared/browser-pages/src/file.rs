@@ -5,8 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use percent_encoding::percent_decode_str;
-use ragmaker_browser::{PageFile, codes::NOT_A_PAGE};
+use ragmaker_browser::{PageFile, codes::NOT_A_PAGE, name_in_url};
 use ragmaker_convert::{DocumentKind, archive, convert, is_archive};
 use ragmaker_knowledge::file_hash;
 use ragmaker_markdown::Document;
@@ -70,8 +69,7 @@ fn converted(url: &Url, file: &PageFile) -> Result<(Document, FileFacts), Error>
 
 /// The name that the server gives the file, else the end of its address.
 fn name_of(url: &Url, file: &PageFile) -> String {
-    let segment = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
-    let name = file.name.clone().unwrap_or_else(|| percent_decode_str(segment).decode_utf8_lossy().into_owned());
+    let name = file.name.clone().unwrap_or_else(|| name_in_url(url));
     if name.is_empty() { url.to_string() } else { name }
 }
 

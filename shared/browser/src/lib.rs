@@ -101,6 +101,7 @@ pub use kind::is_firefox;
 pub use loading::Load;
 pub use navigation::Target;
 pub use page::{Link, LoadedPage, PageFile, Ready};
+pub use paused_response::name_in_url;
 pub use profile::{DEFAULT_SESSION, Profile};
 pub use ragmaker_project::programs as find;
 pub use remote_session::endpoint;

@@ -22,12 +22,15 @@ pub(crate) fn answer(paused: &Value, frame: &str) -> (&'static str, Value, Optio
     }
     let url = paused["request"]["url"].as_str().unwrap_or_default();
     let named = header(paused, "content-disposition").and_then(file_name);
-    let last = || {
-        let url = Url::parse(url).ok()?;
-        Some(percent_decode_str(url.path_segments()?.next_back()?).decode_utf8_lossy().into_owned())
-    };
-    let download = json!({"url": url, "suggestedFilename": named.or_else(last).unwrap_or_default()});
+    let last = || Url::parse(url).map(|url| name_in_url(&url)).unwrap_or_default();
+    let download = json!({"url": url, "suggestedFilename": named.unwrap_or_else(last)});
     ("Fetch.failRequest", json!({"requestId": id, "errorReason": "Aborted"}), Some(download))
+}
+
+/// The decoded end of the path of `url`; empty if the path ends with `/`.
+pub fn name_in_url(url: &Url) -> String {
+    let segment = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
+    percent_decode_str(segment).decode_utf8_lossy().into_owned()
 }
 
 /// A header of a paused response.

@@ -42,6 +42,12 @@ pub const IO_ERROR: Code = Code::new("IO_ERROR", "The message is from the operat
 pub const NO_FILES: Code =
     Code::new("NO_FILES", "Try a wider glob such as **/*.md; --no-ignore finds files that an ignore file lists.");
 
+/// The error for `text` as the path of a file under `argument`, if it names a directory: it ends with a separator.
+pub fn named_directory(argument: &str, text: &str) -> Option<Error> {
+    let message = || format!("{argument} {text} ends with a separator: it names a directory");
+    text.ends_with(std::path::is_separator).then(|| IS_A_DIRECTORY.error(message()).detail("path", text))
+}
+
 /// The codes of a tool that uses a path. Every such tool opens the path, so the codes of I/O errors are included.
 pub const PATH_ERRORS: &[Code] = &[
     FILE_NOT_FOUND,

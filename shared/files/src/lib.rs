@@ -40,7 +40,7 @@ pub use delete::{Deleted, ExpectedKind, delete};
 pub use error::{
     FILE_ERRORS, FILE_NOT_FOUND, IO_ERROR, IO_ERRORS, IS_A_DIRECTORY, NO_FILES, NOT_A_DIRECTORY, NOT_A_REGULAR_FILE,
     PATH_CHANGED, PATH_ERRORS, PATH_IGNORED, PATH_NOT_ALLOWED, PATH_NOT_WRITABLE, PERMISSION_DENIED, SYMLINK_LOOP,
-    io_error, is_gone,
+    io_error, is_gone, named_directory,
 };
 pub use ignored::Ignored;
 pub use input::{InputError, read_session_file, read_standard_input, read_text_file};

@@ -5,6 +5,7 @@ use std::path::Path;
 use argh::{ArgsInfo, FromArgs};
 use ragmaker_files::{
     ALREADY_EXISTS, CROSS_DEVICE, DIRECTORY_NOT_EMPTY, IS_A_DIRECTORY, NOT_A_DIRECTORY, Roots, lossy_text,
+    named_directory,
 };
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Tool, ToolProfile, host};
 use serde::Serialize;
@@ -85,14 +86,9 @@ impl Tool for Args {
                 moved: merged.moved,
             });
         }
-        if there.is_err() && !is_directory && self.destination_path.ends_with(std::path::is_separator) {
-            return Err(IS_A_DIRECTORY
-                .error(format!(
-                    "--destination-path {} ends with a separator: it names a directory",
-                    self.destination_path
-                ))
-                .remedy(format!("To move into it, use --destination-path {}.", inside(&from, &to)))
-                .detail("path", to.to_string_lossy()));
+        let missing = there.is_err() && !is_directory;
+        if let Some(error) = named_directory("--destination-path", &self.destination_path).filter(|_| missing) {
+            return Err(error.remedy(format!("To move into it, use --destination-path {}.", inside(&from, &to))));
         }
         if let Ok(there) = &there {
             check_kinds(&from, is_directory, &to, there.is_dir(), self.overwrite)?;

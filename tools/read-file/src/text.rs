@@ -162,9 +162,13 @@ impl DecodedText {
         Self { source, decoder, newline: unicode.newline(), begin, encoding, lossy: false }
     }
 
+    fn lines(&self) -> Lines<'_> {
+        Lines { source: &self.source, begin: self.begin, newline: self.newline }
+    }
+
     /// The number of lines and the span of the requested ones.
     fn find(&self, wanted: &RequestedPart) -> io::Result<(Option<u64>, Span)> {
-        let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
+        let lines = self.lines();
         let Some(tail) = wanted.tail else {
             return lines.from_start(wanted.skip, wanted.lines_after(wanted.skip), COUNT_UP_TO);
         };
@@ -179,9 +183,8 @@ impl DecodedText {
 
     /// The number of lines before `span`. Those before a tail of a large file are counted only for this.
     fn lines_before(&self, span: &Span, tail: Option<u64>) -> io::Result<u64> {
-        let lines = Lines { source: &self.source, begin: self.begin, newline: self.newline };
         match (span.before, tail) {
-            (None, Some(tail)) => Ok(lines.from_end(tail, u64::MAX)?.before.unwrap_or_default()),
+            (None, Some(tail)) => Ok(self.lines().from_end(tail, u64::MAX)?.before.unwrap_or_default()),
             (before, _) => Ok(before.unwrap_or_default()),
         }
     }
@@ -214,9 +217,8 @@ impl DecodedText {
         };
         let lossy = Lossy::new(self.lossy);
         let size = self.source.size();
-        let first = span.before;
-        let (content, shown, next) = if let Some(limit) = wanted.lines_after(first.unwrap_or_default()) {
-            let before = first.unwrap_or_default();
+        let before = span.before.unwrap_or_default();
+        let (content, shown, next) = if let Some(limit) = wanted.lines_after(before) {
             let shown = span.total.map_or(limit, |total| limit.min(total.saturating_sub(before)));
             let is_left = span.end < size && wanted.end.is_none_or(|end| before + shown < end);
             let stream = Stream {
@@ -242,7 +244,7 @@ impl DecodedText {
             (Content::Page(page.text), shown, next)
         };
         let range =
-            first.filter(|_| shown > 0).map(|before| Range { start_line: before + 1, end_line: before + shown });
+            span.before.filter(|_| shown > 0).map(|before| Range { start_line: before + 1, end_line: before + shown });
         Ok(Answer {
             content: Some(content),
             mime_type,

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use argh::{ArgsInfo, FromArgs};
-use ragmaker_files::{ALREADY_EXISTS, IS_A_DIRECTORY, Roots, io_error, lossy_text};
+use ragmaker_files::{ALREADY_EXISTS, Roots, io_error, lossy_text, named_directory};
 use ragmaker_text::{FILE_TOO_LARGE, Prior, Rewrite, UNENCODABLE};
 use ragmaker_tool::{ARGUMENT_ERROR, Annotations, Code, Error, Invocation, JsonSchema, Stdin, Tool, ToolProfile, host};
 use serde::Serialize;
@@ -67,11 +67,8 @@ impl Tool for Args {
                 .remedy("Omit --append: a new file does not need it.")
                 .detail("argument", "--append"));
         }
-        if self.path.ends_with(std::path::is_separator) {
-            return Err(IS_A_DIRECTORY
-                .error(format!("--path {} ends with a separator: it names a directory", self.path))
-                .remedy("Add the name of the file to --path, or use ragmaker-create-directory.")
-                .detail("path", self.path));
+        if let Some(error) = named_directory("--path", &self.path) {
+            return Err(error.remedy("Add the name of the file to --path, or use ragmaker-create-directory."));
         }
         let roots = Roots::discover(&invocation.host)?;
         let place = roots.place_to_write(&self.path)?;
@@ -125,6 +122,7 @@ fn standard_input() -> Result<String, Error> {
 mod tests {
     use std::{fs, path::Path};
 
+    use ragmaker_files::IS_A_DIRECTORY;
     use ragmaker_testkit::{folder, write};
     use ragmaker_tool::HostOptions;
 
